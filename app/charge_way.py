@@ -7,7 +7,7 @@ from cards import arrival_digits
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan
-from evroute.report.lines import route_heights
+from evroute.report.lines import charge_points, route_heights
 
 DIGITS = 4
 
@@ -32,16 +32,7 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
     planned, battery = plan.routes[name], plan.battery
     if battery is None or planned.charge is None:
         return None
-    km = np.concatenate([[0.0], np.cumsum(planned.edge_m)]) / 1000
-    percent = planned.charge.charge_wh / battery.capacity_wh * 100
-    band = np.column_stack([percent, percent])
-    if planned.charge_forecast is not None:
-        band = planned.charge_forecast.band_percent
-    rows = np.column_stack([km, percent, band])
-    after = np.array([stop.after_edges for stop in planned.stops], dtype=int)
-    left = rows[after]
-    left[:, 1:] = [[stop.to_percent] for stop in planned.stops] or left[:, 1:]
-    rows = np.insert(rows, after + 1, left, axis=0)
+    rows = charge_points(planned, battery) / [1000, 1, 1, 1]
     at_m, height_m = route_heights(roads, planned.stretches)
     return {
         "charge": rows.round(DIGITS).tolist(),

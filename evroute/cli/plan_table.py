@@ -1,25 +1,16 @@
 """The table that ``evroute route`` prints: a column for each row of a plan, and lines below it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.table import Table
 
 from evroute.cli.console import plain_console, print_table
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, PlannedRoute, gained, held_note
-from evroute.report.words import lowest_charge
-
-TITLES = {
-    "energy": "least energy",
-    "recommended": "recommended",
-    "cost": "least cost",
-    "time": "fastest",
-    "time-without-stop": "fastest without a stop",
-    "distance": "shortest",
-}
-"""Columns. An alternative goes by its name."""
+from evroute.planning.plan import Plan, held_note
+from evroute.report.words import NUMBERS, lowest_charge
 
 Line = tuple[str, list[str]]
 """Title and one cell for each column."""
@@ -77,11 +68,10 @@ def _table(plan: Plan) -> Table:
     )
     table.add_column("", overflow="fold")
     for name in plan.routes:
-        title = _title(plan, name)
         mark = " *" if name == plan.recommended else ""
-        table.add_column(title + mark, justify="right", overflow="fold")
-    for lines in (_energy(list(plan.routes.values())), _money(plan), _road(plan), _charge(plan)):
-        for title, cells in lines:
+        table.add_column(plan.label(name) + mark, justify="right", overflow="fold")
+    for title, cells in _lines(plan):
+        if cells:
             table.add_row(title, *cells)
     table.caption = "* recommended"
     return table
@@ -94,14 +84,6 @@ class _Start:
     edges: int
     clock_s: float
     percent: float
-
-
-def _title(plan: Plan, name: str) -> str:
-    """Return the heading of a row."""
-    if name == "energy-limited":
-        return f"least energy in +{100 * plan.request.detour_extra_time:.3g} % time"
-    charging = " with charging" if plan.routes[name].stops else ""
-    return TITLES.get(name, name.replace("alternative-", "alt. ")) + charging
 
 
 def _stops(plan: Plan) -> Table:
@@ -143,60 +125,34 @@ def _leg(plan: Plan, start: _Start, end: int, arrive_s: float) -> list[str]:
     return [f"{km:.2f}", f"{minutes:.1f}", f"{kwh:.3f}", f"{start.percent:.1f}", f"{arrive:.1f}"]
 
 
-def _energy(routes: list[PlannedRoute]) -> Iterator[Line]:
-    yield "kWh from the battery", [gained(r.energy_wh / 1000, 3) for r in routes]
-    for part in routes[0].parts_wh:
-        if any(r.parts_wh[part] for r in routes):
-            yield f"  {part}", [f"{r.parts_wh[part] / 1000:.3f}" for r in routes]
-    forecasts = [r.energy_forecast for r in routes if r.energy_forecast]
-    for level in (0.5, 0.9) if forecasts else ():
-        yield (
-            f"  {100 * level:.0f} % of trips",
-            [_range(*each.interval_wh(level)) for each in forecasts],
-        )
-    yield "Wh/km", [gained(r.wh_per_km, 1) for r in routes]
-
-
-def _money(plan: Plan) -> Iterator[Line]:
-    for title, costs in (
-        ("cost of energy", [plan.energy_cost(name) for name in plan.routes]),
-        ("cost with time", [plan.cost(name) for name in plan.routes]),
-    ):
-        cells = [f"{cost:.2f}" for cost in costs if cost is not None]
-        if cells:
-            yield title, cells
-
-
-def _road(plan: Plan) -> Iterator[Line]:
+def _lines(plan: Plan) -> Iterator[Line]:
+    """Yield the numbers of the rows, those of a forecast below what they forecast."""
     routes = list(plan.routes.values())
-    yield "km", [f"{r.length_m / 1000:.2f}" for r in routes]
-    yield "min", [f"{r.time_s / 60:.1f}" for r in routes]
-    times = [r.energy_forecast.numbers() for r in routes if r.energy_forecast]
-    if times and "low90_s" in times[0]:
-        ends = [(each["low90_s"] / 60, each["high90_s"] / 60) for each in times]
-        yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
-    if plan.depart_s is not None:
-        yield "arrival", [plan.arrival_time(name) or "" for name in plan.routes]
-    yield "ascent m", [f"{r.ascent_m:.0f}" for r in routes]
-    yield "descent m", [f"{r.descent_m:.0f}" for r in routes]
+    energies = [each.energy_forecast for each in routes if each.energy_forecast]
+    charges = [each.charge_forecast for each in routes if each.charge_forecast]
+    times = [each.numbers() for each in energies]
+    yield _line(plan, "energy")
+    for part in routes[0].parts_wh:
+        if any(each.parts_wh[part] for each in routes):
+            yield f"  {part}", [f"{each.parts_wh[part] / 1000:.3f}" for each in routes]
+    for level in (0.5, 0.9):
+        ends = [np.array(each.interval_wh(level)) / 1000 for each in energies]
+        yield f"  {100 * level:.0f} % of trips", _intervals(ends, 3)
+    for name in ("per_km", "energy_cost", "cost", "length", "time"):
+        yield _line(plan, name)
+    minutes = [(each["low90_s"] / 60, each["high90_s"] / 60) for each in times if "low90_s" in each]
+    yield "  90 % of trips", _intervals(minutes, 1)
+    for name in ("arrival", "ascent", "descent", "lowest_charge", "arrival_charge"):
+        yield _line(plan, name)
+    yield "  90 % of trips", _intervals([each.arrival_interval_percent for each in charges], 1)
+    yield "arrives above the reserve", [f"{each.arrives_above_reserve:.1%}" for each in charges]
+    yield "never below the reserve", [f"{each.never_below_reserve:.1%}" for each in charges]
 
 
-def _charge(plan: Plan) -> Iterator[Line]:
-    battery = plan.battery
-    if battery is None:
-        return
-    charges = [r.charge for r in plan.routes.values() if r.charge]
-    lowest = [battery.percent(float(charge.low_wh.min())) for charge in charges]
-    last = [battery.percent(float(charge.charge_wh[-1])) for charge in charges]
-    yield "lowest charge %", [f"{percent:.1f}" for percent in lowest]
-    yield "charge on arrival %", [f"{percent:.1f}" for percent in last]
-    forecasts = [r.charge_forecast for r in plan.routes.values() if r.charge_forecast]
-    if forecasts:
-        ends = [f.arrival_interval_percent for f in forecasts]
-        yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
-        yield "arrives above the reserve", [f"{f.arrives_above_reserve:.1%}" for f in forecasts]
-        yield "never below the reserve", [f"{f.never_below_reserve:.1%}" for f in forecasts]
+def _line(plan: Plan, name: str) -> Line:
+    number = NUMBERS[name]
+    return number.heading, number.cells(plan)
 
 
-def _range(low_wh: float, high_wh: float) -> str:
-    return f"{low_wh / 1000:.3f} to {high_wh / 1000:.3f}"
+def _intervals(ends: Iterable[Sequence[float]], digits: int) -> list[str]:
+    return [f"{low:.{digits}f} to {high:.{digits}f}" for low, high in ends]

@@ -14,6 +14,7 @@ from evroute.network.geo import shapely
 from evroute.network.heights.stretches import Stretches, part_shape
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
+from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import PlannedRoute
 
@@ -179,6 +180,35 @@ def route_heights(network: RoadNetwork, driven: Stretches) -> tuple[FloatArray, 
     skipped = Stretches(first.edge, np.zeros(1), first.from_m)
     begin_m = network.elevation_m[network.tail[first.edge[0]]] + skipped.pieces(network)[1].sum()
     return at_m, begin_m + gained_m
+
+
+def charge_points(planned: PlannedRoute, battery: Battery) -> FloatArray:
+    """Return the charge along a route, at its start, after each edge and once more after each stop.
+
+    Parameters
+    ----------
+    planned
+        The route, with its charge.
+    battery
+        Of its plan.
+
+    Returns
+    -------
+    numpy.ndarray
+        (j, 4) distance, m, charge, and the ends of its 90 % band, %. Without a forecast the ends
+        are the charge.
+    """
+    assert planned.charge is not None, "the route has a charge"
+    at_m = np.concatenate([[0.0], np.cumsum(planned.edge_m)])
+    percent = planned.charge.charge_wh / battery.capacity_wh * 100
+    band = np.column_stack([percent, percent])
+    if planned.charge_forecast is not None:
+        band = planned.charge_forecast.band_percent
+    rows = np.column_stack([at_m, percent, band])
+    after = np.array([stop.after_edges for stop in planned.stops], dtype=int)
+    left = rows[after]
+    left[:, 1:] = [[stop.to_percent] for stop in planned.stops] or left[:, 1:]
+    return np.insert(rows, after + 1, left, axis=0)
 
 
 @lru_cache(maxsize=2)

@@ -7,7 +7,7 @@ import numpy as np
 from evroute.planning.plan import Plan
 from evroute.report.charts.styles import AXES, axes, in_legend_order
 from evroute.report.extras import pd
-from evroute.report.words import distinct_routes
+from evroute.report.words import NUMBERS, distinct_routes
 
 FIRST_TRIPS = 10
 LAST_TRIPS = 50
@@ -30,32 +30,11 @@ MEANINGS = {
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
     """Return one row per distinct route of a plan. Charges only if the plan has a battery."""
-    rows = []
-    for name, label in distinct_routes(plan).items():
-        planned = plan.routes[name]
-        row = {
-            "route": label,
-            "energy (kWh)": planned.energy_wh / 1000,
-            "per distance (Wh/km)": planned.wh_per_km,
-            "length (km)": planned.length_m / 1000,
-            "time (min)": planned.time_s / 60,
-            "ascent (m)": planned.ascent_m,
-            "descent (m)": planned.descent_m,
-        }
-        if plan.depart_s is not None:
-            row["arrival"] = plan.arrival_time(name)
-        for column, money in (
-            ("cost of energy", plan.energy_cost(name)),
-            ("cost with time", plan.cost(name)),
-        ):
-            if money is not None:
-                row[column] = money
-        if plan.battery is not None and planned.charge is not None:
-            charge_wh = planned.charge.charge_wh
-            row["lowest charge (%)"] = plan.battery.percent(float(planned.charge.low_wh.min()))
-            row["arrival charge (%)"] = plan.battery.percent(float(charge_wh[-1]))
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("route")
+    rows = [
+        {"route": label} | {each.title: each.of(plan, name) for each in NUMBERS.values()}
+        for name, label in distinct_routes(plan).items()
+    ]
+    return pd.DataFrame(rows).set_index("route").dropna(axis="columns", how="all")
 
 
 def means(

@@ -1,4 +1,8 @@
-"""Words on the routes of a plan: labels, numbers in one line, and the reason of a route."""
+"""Words on the routes of a plan: labels, numbers with their titles, and the reason of a route."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -7,7 +11,7 @@ from evroute.network.controls import LIGHT, STOP
 from evroute.network.places.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
-from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, energy_text
+from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, energy_text, gained
 
 SHARP_RAD = np.deg2rad(60.0)
 """Least change of direction at a sharp corner."""
@@ -15,20 +19,109 @@ MOST_WH_OF_A_STOP = 100.0
 """Greatest saving that one light, sign or corner less explains."""
 
 
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of the rows of a plan: the only place of its title and its value.
+
+    Parameters
+    ----------
+    title
+        Title with the unit in parentheses, on pages and in tables of data.
+    heading
+        Title on the terminal.
+    digits
+        Decimals on the terminal.
+    of
+        Returns the number of a row, a text, or None where the plan has no such number.
+    is_energy
+        Whether a number below 0 is written as gained.
+    """
+
+    title: str
+    heading: str
+    digits: int
+    of: Callable[[Plan, str], float | str | None]
+    is_energy: bool = False
+
+    def cells(self, plan: Plan) -> list[str]:
+        """Return the number of each row as text, or empty where the plan has none."""
+        values = [self.of(plan, name) for name in plan.routes]
+        return [self._text(value) for value in values if value is not None]
+
+    def _text(self, value: float | str) -> str:
+        if isinstance(value, str):
+            return value
+        return gained(value, self.digits) if self.is_energy else f"{value:.{self.digits}f}"
+
+
+def _charge_percent(plan: Plan, name: str, *, at_end: bool) -> float | None:
+    """Return the charge of a row on arrival, or the lowest one, %, or None without a battery."""
+    charge = plan.routes[name].charge
+    if plan.battery is None or charge is None:
+        return None
+    charge_wh = charge.charge_wh[-1] if at_end else charge.low_wh.min()
+    return plan.battery.percent(float(charge_wh))
+
+
+NUMBERS = {
+    "energy": Number(
+        "energy (kWh)",
+        "kWh from the battery",
+        3,
+        lambda plan, name: plan.routes[name].energy_wh / 1000,
+        is_energy=True,
+    ),
+    "per_km": Number(
+        "per distance (Wh/km)",
+        "Wh/km",
+        1,
+        lambda plan, name: plan.routes[name].wh_per_km,
+        is_energy=True,
+    ),
+    "length": Number("length (km)", "km", 2, lambda plan, name: plan.routes[name].length_m / 1000),
+    "time": Number("time (min)", "min", 1, lambda plan, name: plan.routes[name].time_s / 60),
+    "ascent": Number("ascent (m)", "ascent m", 0, lambda plan, name: plan.routes[name].ascent_m),
+    "descent": Number(
+        "descent (m)", "descent m", 0, lambda plan, name: plan.routes[name].descent_m
+    ),
+    "arrival": Number("arrival", "arrival", 0, lambda plan, name: plan.arrival_time(name)),
+    "energy_cost": Number("cost of energy", "cost of energy", 2, Plan.energy_cost),
+    "cost": Number("cost with time", "cost with time", 2, Plan.cost),
+    "lowest_charge": Number(
+        "lowest charge (%)", "lowest charge %", 1, partial(_charge_percent, at_end=False)
+    ),
+    "arrival_charge": Number(
+        "arrival charge (%)", "charge on arrival %", 1, partial(_charge_percent, at_end=True)
+    ),
+}
+"""Numbers of the rows of a plan, in the order of a table of data."""
+
+
+def rows_by_route(plan: Plan, first: Iterable[str]) -> dict[str, list[str]]:
+    """Return the rows with different routes, and all rows of each route.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    first
+        Rows that come before the others, if the plan has them.
+    """
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys([*(each for each in first if each in plan.routes), *plan.routes]):
+        planned = plan.routes[name]
+        same = next((known for known in found if plan.routes[known] is planned), name)
+        found.setdefault(same, []).append(name)
+    return found
+
+
 def distinct_routes(plan: Plan) -> dict[str, str]:
     """Return the rows with different routes, the recommended one first, and their joint labels.
 
     A label is "least energy, fastest" where two rows are one route.
     """
-    labels: dict[str, str] = {}
-    for name in dict.fromkeys([plan.recommended, *plan.routes]):
-        planned = plan.routes[name]
-        same = next((known for known in labels if plan.routes[known] is planned), None)
-        if same is None:
-            labels[name] = plan.label(name)
-        else:
-            labels[same] += f", {plan.label(name)}"
-    return labels
+    rows = rows_by_route(plan, [plan.recommended])
+    return {name: ", ".join(map(plan.label, names)) for name, names in rows.items()}
 
 
 def totals(planned: PlannedRoute) -> str:

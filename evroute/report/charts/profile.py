@@ -3,14 +3,12 @@
 from io import StringIO
 from typing import Any
 
-import numpy as np
-
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import Plan
 from evroute.report.colours import ROUTE_COLOURS, route_style
 from evroute.report.extras import alt
-from evroute.report.lines import route_heights
+from evroute.report.lines import charge_points, route_heights
 from evroute.report.words import distinct_routes
 
 _WIDTH = 400
@@ -29,20 +27,15 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         planned = plan.routes[name]
         heights += _points(label, *route_heights(network, planned.stretches))
         if battery is not None and planned.charge is not None:
-            percent = planned.charge.charge_wh / battery.capacity_wh * 100
-            at_m, after = _ends_m(planned), [stop.after_edges for stop in planned.stops]
-            later = [k + 1 for k in after]
-            percent = np.insert(percent, later, [stop.to_percent for stop in planned.stops])
-            charges += _points(label, np.insert(at_m, later, at_m[after]), percent)
+            charges += _points(label, *charge_points(planned, battery).T[:2])
     charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)")
-        if forecast := plan.recommended_route.charge_forecast:
-            low, high = forecast.band_percent.T
-            points = _points("", _ends_m(plan.recommended_route), low)
+        if (best := plan.recommended_route).charge_forecast:
+            at_m, _, low, high = charge_points(best, battery).T
             band = [
                 point | {"high": top}
-                for point, top in zip(points, high.round(3).tolist(), strict=True)
+                for point, top in zip(_points("", at_m, low), high.round(3).tolist(), strict=True)
             ]
             area = alt.Chart(alt.Data(values=band)).mark_area(
                 color=ROUTE_COLOURS["energy"], opacity=0.15
@@ -64,11 +57,6 @@ def svg(chart: "alt.TopLevelMixin") -> str:
     return document.getvalue()
 
 
-def _ends_m(planned: PlannedRoute) -> FloatArray:
-    """Return the distances of the start and of the end of each edge, (k + 1,) m."""
-    return np.concatenate([[0.0], np.cumsum(planned.edge_m)])
-
-
 def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, Any]]:
     """Return a record for each value."""
     pairs = zip((at_m / 1000).round(4).tolist(), values.round(3).tolist(), strict=True)
@@ -76,7 +64,6 @@ def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, 
 
 
 def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
-
     names = distinct_routes(plan)
     labels = list(names.values())
     colours = alt.Scale(
