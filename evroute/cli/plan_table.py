@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.table import Table
 
@@ -136,7 +135,7 @@ def _lines(plan: Plan) -> Iterator[Line]:
         if any(each.parts_wh[part] for each in routes):
             yield f"  {part}", [f"{each.parts_wh[part] / 1000:.3f}" for each in routes]
     for level in (0.5, 0.9):
-        ends = [np.array(each.interval_wh(level)) / 1000 for each in energies]
+        ends = [[wh / 1000 for wh in each.interval_wh(level)] for each in energies]
         yield f"  {100 * level:.0f} % of trips", _intervals(ends, 3)
     for name in ("per_km", "energy_cost", "cost", "length", "time"):
         yield _line(plan, name)

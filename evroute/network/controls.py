@@ -29,9 +29,17 @@ _OF_TAG = {"traffic_signals": LIGHT, "stop": STOP, "give_way": GIVES_WAY}
 _DIRECTIONS = ("traffic_signals:direction", "direction")
 
 
-def of_connection(attributes: Mapping[str, str]) -> int:
-    """Return the control of a connection of a SUMO network. Lights that are off are lights."""
-    return LIGHT if attributes.get("tl") else _OF_STATE.get(attributes.get("state", ""), UNKNOWN)
+def of_connection(light: str, state: str) -> int:
+    """Return the control of a connection of a SUMO network. Lights that are off are lights.
+
+    Parameters
+    ----------
+    light
+        Id of its traffic light, or empty for none.
+    state
+        Its priority (``state``).
+    """
+    return LIGHT if light else _OF_STATE.get(state, UNKNOWN)
 
 
 def at(tags: Mapping[str, str]) -> int:

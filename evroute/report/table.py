@@ -1,6 +1,7 @@
 """Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ MEANINGS = {
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
     """Return one row per distinct route of a plan. Charges only if the plan has a battery."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"route": label} | {each.title: each.of(plan, name) for each in NUMBERS.values()}
         for name, label in distinct_routes(plan).items()
     ]

@@ -36,7 +36,7 @@ def by_edge(network, edge_id: str) -> set[int]:
     ],
 )
 def test_a_connection_is_controlled_by_its_state_and_its_lights(attributes, expected) -> None:
-    assert controls.of_connection(attributes) == expected
+    assert controls.of_connection(attributes.get("tl", ""), attributes.get("state", "")) == expected
 
 
 def test_a_light_at_a_junction_stops_arriving_cars_and_no_leaving_ones(

@@ -148,10 +148,10 @@ def test_a_part_of_a_network_keeps_its_crossings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('id=":B_2_0"', 'id=":B_9_0"', "leads over lane ':B_2_0', which is not in the file"),
-        ('length="6"', 'length="-6"', "internal lane ':B_1_0' has the length -6"),
-        ('length="6"', 'length="nan"', "internal lane ':B_1_0' has the length nan"),
-        ("97,0 99,8", "97,0 99,eight", "the shape of lane ':B_2_0' is not a list of points"),
+        ('via=":B_2_0"', 'via=":B_9_0"', "leads over lane ':B_9_0', which is not in the file"),
+        ('length="6"', 'length="-6"', "lane ':B_1_0' has the length -6"),
+        ('length="6"', 'length="nan"', "lane ':B_1_0' has the length nan"),
+        ("97,0 99,8", "97,0 99,eight", "line 7: could not convert string to float: 'eight'"),
         (
             '<connection from=":B_2" to="bd" fromLane="0" toLane="0"/>',
             '<connection from=":B_2" to="bd" fromLane="0" toLane="0" via=":B_1_0"/>',

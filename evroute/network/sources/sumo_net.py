@@ -1,11 +1,12 @@
-"""Read the passenger-car roads of a SUMO network (``.net.xml`` or ``.net.xml.gz``) without SUMO.
+"""Read the passenger-car roads of a SUMO network (``.net.xml`` or ``.net.xml.gz``) by sumolib.
 
-The format is described at https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is
-parsed as a stream. An edge is read if a lane of it is open to ``passenger``. Internal edges,
-crossings and walking areas are left out. There is a turn for each pair of edges with a connection
-open to ``passenger`` between two such lanes, with its lights and priority. Ids, parallel edges,
-street names and types are kept. An edge takes the highest speed limit and the greatest length of
-its passenger lanes. The z of the shapes is the table ``shape``.
+The format is described at https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. sumolib makes
+edges, lanes and connections of the tags, which reach it as a guarded stream (`limits.parse_xml`).
+An edge is read if a lane of it is open to ``passenger``. Internal edges, crossings and walking
+areas are left out. There is a turn for each pair of edges with a connection open to ``passenger``
+between two such lanes, with its lights and priority. Ids, parallel edges, street names and types
+are kept. An edge takes the highest speed limit and the greatest length of its passenger lanes. The
+z of the shapes is the table ``shape``.
 
 Lengths are those that cars drive (``"driven"``): an edge has the shape of its middle passenger
 lane, a turn has length and shape of its lanes inside the junction (`crossings`), and the length of
@@ -16,17 +17,18 @@ the edge's own, which ends at these centres, else its first passenger lane's.
 
 import hashlib
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError, UnknownNameError
+from evroute.arrays import FloatArray
+from evroute.errors import NetworkFormatError, UnknownNameError, require
 from evroute.network import controls
 from evroute.network.crossings import mean_into, table_of
 from evroute.network.memory import check_memory
@@ -34,15 +36,21 @@ from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork
 from evroute.network.source import Source
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
-from evroute.network.sources.sumo_crossings import InternalLanes
 
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
-_CARS = {"passenger", "all"}
-"""Vehicle classes that hold cars."""
-_NOT_ROADS = {"internal", "crossing", "walkingarea"}
 LENGTHS = ("driven", "junctions")
+MOST_LANES = 8
+"""Internal lanes of one turn. Netconvert writes at most two."""
+_CARS = "passenger"
+Point = tuple[float, float, float]
 _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
+_ATTRIBUTES = {
+    "edge": {"crossingEdges": ""},
+    "junction": {"type": "", "incLanes": "", "intLanes": ""},
+    "connection": {"dir": "", "state": "", "linkIndex": "-1"},
+}
+"""Attributes that sumolib requires and roads for cars do not need."""
 
 
 def read(path: Path, name: str, lengths: str = LENGTHS[0]) -> RoadNetwork:
@@ -71,140 +79,89 @@ def read(path: Path, name: str, lengths: str = LENGTHS[0]) -> RoadNetwork:
     """
     if lengths not in LENGTHS:
         raise UnknownNameError(f"unknown lengths '{lengths}'. There are {', '.join(LENGTHS)}")
-    raw, sha256 = _parse(path)
-    raw.driven = lengths == LENGTHS[0]
+    net, sha256 = _parse(path)
     try:
-        return _network(raw, path, name, sha256)
+        return _network(net, path, name, sha256, driven=lengths == LENGTHS[0])
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
 
 
-@dataclass(slots=True)
-class _Edge:
-    """One drivable edge of the file."""
+class _Tags:
+    """Hands the tags of a file that describe roads to sumolib, and refuses those it would mix up.
 
-    tail: str
-    head: str
-    street: str
-    road_class: str
-    shape: str
-    lane_shapes: list[str] = field(default_factory=list)
-    lanes: set[str] = field(default_factory=set)
-    length_m: float = -np.inf
-    speed_mps: float = -np.inf
-
-    @property
-    def driven_shape(self) -> str:
-        """Shape of the middle passenger lane, or empty if the file has none."""
-        return self.lane_shapes[len(self.lane_shapes) // 2] if self.lane_shapes else ""
-
-    @property
-    def own_shape(self) -> str:
-        """Shape of the edge itself, else of its first passenger lane. Empty if there is none."""
-        return self.shape or next(iter(self.lane_shapes), "")
-
-
-class _Collector:
-    """Collects the opening tags of the file, in any order."""
+    location: attributes of the tag ``location``.  has_z: whether a junction has a height.
+    shapes: shapes of the edges that have one of their own. sumolib gives one to the others.
+    """
 
     def __init__(self) -> None:
+        from sumolib.net import NetReader, convertShape  # a tenth of a second
+
+        self._points = convertShape
+        self._reader = NetReader(withInternal=True, withMacroConnectors=True, withFoes=False)
+        self.net = self._reader.getNet()
         self.location: dict[str, str] = {}
-        self.edges: dict[str, _Edge] = {}
-        self.ids: set[str] = set()
-        self.junctions: dict[str, tuple[float, float, float]] = {}
         self.has_z = False
-        self.connections: list[tuple[str, str, str, str, str, int]] = []
-        self.inside = InternalLanes()
-        self.driven = False
-        self._inside = False
-        self._edge_id = ""
-        self._edge: _Edge | None = None
-        self._handlers: dict[str, Callable[[dict[str, str]], None]] = {
-            "location": self.location.update,
-            "edge": self._take_edge,
-            "lane": self._take_lane,
-            "junction": self._take_junction,
-            "connection": self._take_connection,
-        }
+        self.shapes: dict[str, list[Point]] = {}
         self._root = ""
+        self._roads = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._root:
             self._root = tag
             if tag != "net":
                 raise NetworkFormatError(f"not a SUMO network: its root is <{tag}>, expected <net>")
-        if handler := self._handlers.get(tag):
-            handler(attributes)
+        if tag == "location":
+            self.location = attributes
+        elif tag in ("edge", "lane", "junction", "connection"):
+            whole = _for_sumolib(tag, attributes)
+            self._check(tag, whole)
+            self._reader.startElement(tag, whole)
 
-    def _take_edge(self, a: dict[str, str]) -> None:
-        self._edge = None
-        self._inside = a.get("function") == "internal"
-        if a.get("function") in _NOT_ROADS:
-            return
-        self._edge_id = a["id"]
-        if self._edge_id in self.ids:
-            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'. Ids must be unique")
-        self.ids.add(self._edge_id)
-        check_memory(len(self.ids), 0, "it")
-        self._edge = _Edge(
-            a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", "")
-        )
-
-    def _take_lane(self, a: dict[str, str]) -> None:
-        edge = self._edge
-        if self._inside:
-            self.inside.take_lane(a)
-        if edge is None or not _open_to_cars(a):
-            return
-        edge.lane_shapes += [a["shape"]] if "shape" in a else []
-        edge.lanes.add(a["index"])
-        length_m = float(a["length"])
-        if length_m < 0:
-            raise NetworkFormatError(
-                f"lane '{a.get('id', self._edge_id)}' has the negative length {length_m} m"
-            )
-        edge.length_m = max(length_m, edge.length_m) if length_m == length_m else np.nan
-        speed_mps = float(a["speed"])
-        edge.speed_mps = max(speed_mps, edge.speed_mps) if speed_mps == speed_mps else np.nan
-        self.edges[self._edge_id] = edge
-
-    def _take_junction(self, a: dict[str, str]) -> None:
-        if a.get("type") == "internal":
-            return
-        if a["id"] in self.junctions:
-            raise NetworkFormatError(f"duplicate junction id '{a['id']}'. Ids must be unique")
-        self.has_z = self.has_z or "z" in a
-        self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
-
-    def _take_connection(self, a: dict[str, str]) -> None:
-        if a["from"].startswith(":"):
-            self.inside.take_connection(a)
-        elif not a["to"].startswith(":") and _open_to_cars(a):
-            self.connections.append(
-                (
-                    a["from"],
-                    a["fromLane"],
-                    a["to"],
-                    a["toLane"],
-                    a.get("via", ""),
-                    controls.of_connection(a),
+    def _check(self, tag: str, a: dict[str, str]) -> None:
+        if tag == "edge":
+            require(not self.net.hasEdge(a["id"]), _twice("edge", a["id"]), NetworkFormatError)
+            if not a.get("function"):
+                require({"from", "to"} <= a.keys(), f"edge '{a['id']}' has no ends", ValueError)
+                self._roads += 1
+                check_memory(self._roads, 0, "it")
+            self.shapes[a["id"]] = self._points(a["shape"])
+        elif tag == "junction":
+            known = self.net.hasNode(a["id"]) and self.net.getNode(a["id"]).getCoord3D()
+            require(not known, _twice("junction", a["id"]), NetworkFormatError)
+            self.has_z |= "z" in a and a.get("type") != "internal"
+        elif tag == "connection":
+            for edge_id in (a["from"], a["to"]):
+                require(
+                    self.net.hasEdge(edge_id),
+                    f"a connection names edge '{edge_id}', which is not in the file before it",
+                    NetworkFormatError,
                 )
-            )
 
 
-def _open_to_cars(attributes: Mapping[str, str]) -> bool:
-    """Return True if a lane or connection is open to cars.
+def _twice(kind: str, name: str) -> str:
+    return f"duplicate {kind} id '{name}'. Ids must be unique"
 
-    ``allow`` lists the permitted classes; else ``disallow`` the others; else all are permitted.
+
+def _for_sumolib(tag: str, attributes: dict[str, str]) -> dict[str, str]:
+    """Return the attributes of a tag as sumolib reads them without loss.
+
+    ``allow`` counts before ``disallow``, as in SUMO. A point without a height has an unknown one,
+    where sumolib would take 0 m.
     """
-    allow, disallow = (attributes.get(name, "").split() for name in ("allow", "disallow"))
-    return not _CARS.isdisjoint(allow) if allow else _CARS.isdisjoint(disallow)
+    allow = attributes.get("allow", "").split()
+    ignored = {"disallow"} if allow else {"allow"}
+    if "all" in allow:
+        ignored.add("allow")
+    found = {name: value for name, value in attributes.items() if name not in ignored}
+    points = attributes.get("shape", "").split()
+    found["shape"] = " ".join(f"{each},nan" if each.count(",") == 1 else each for each in points)
+    return _ATTRIBUTES.get(tag, {}) | found
 
 
-def _parse(path: Path) -> tuple[_Collector, str]:
-    collector = _Collector()
+def _parse(path: Path) -> tuple[_Tags, str]:
+    tags = _Tags()
     parser = expat.ParserCreate()
-    parser.StartElementHandler = collector.start
+    parser.StartElementHandler = tags.start
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
@@ -216,8 +173,12 @@ def _parse(path: Path) -> tuple[_Collector, str]:
         raise NetworkFormatError(
             f"{path.name} is a cut-off or damaged gzip file: {error}"
         ) from error
-    except (KeyError, ValueError) as error:
-        reason = f"the attribute {error} is missing" if isinstance(error, KeyError) else error
+    except (LookupError, ValueError) as error:
+        reason: object = error
+        if isinstance(error, KeyError):
+            reason = f"the attribute {error} is missing"
+        elif isinstance(error, IndexError):
+            reason = "a connection names a lane that its edge does not have"
         raise NetworkFormatError(
             f"{path.name}, line {parser.CurrentLineNumber}: {reason}"
         ) from error
@@ -225,40 +186,53 @@ def _parse(path: Path) -> tuple[_Collector, str]:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    return collector, sha256
+    return tags, sha256
 
 
-def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork:
-    edges = raw.edges
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
-    junction_id, tail, head = junction_rows([(e.tail, e.head) for e in edges.values()])
-    places = _places(raw, junction_id)
-    projection = _Projection.of(raw.location)
-    own_m = np.array([e.length_m for e in edges.values()])
+def _network(tags: _Tags, path: Path, name: str, sha256: str, *, driven: bool) -> RoadNetwork:
+    edges = [each for each in tags.net.getEdges(withInternal=False) if each.allows(_CARS)]
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
+    lanes = [[lane for lane in each.getLanes() if lane.allows(_CARS)] for each in edges]
+    ends = [(each.getFromNode().getID(), each.getToNode().getID()) for each in edges]
+    junction_id, tail, head = junction_rows(ends)
+    places = _places(tags.net, junction_id)
+    projection = _Projection.of(tags.location)
+    own_m = np.array([max(map(_length_m, of_edge)) for of_edge in lanes])
     at = np.column_stack([places.x_m, places.y_m])
-    shapes = _shapes(raw, np.stack([at[tail], at[head]], axis=1))
+    shapes = []
+    for each, of_edge, *between in zip(edges, lanes, tail, head, strict=True):
+        of_lanes = [points for lane in of_edge if (points := lane.getShape3D())] or [[]]
+        middle = of_lanes[len(of_lanes) // 2]
+        points = middle if driven else tags.shapes[each.getID()] or of_lanes[0]
+        straight = np.column_stack([at[between], np.full(2, np.nan)])
+        shapes.append(np.array(points) if len(points) > 1 else straight)
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
-    turns, control = _turns(raw)
-    tables: dict[str, Table] = {"shape": {"z_m": shape_z}} if raw.has_z else {}
-    if raw.driven:
-        turn_m, turn_shapes = _crossings(raw, turns, shapes)
+    connections = _connections(edges)
+    turns = np.array(list(connections), dtype=np.int64).reshape(-1, 2)
+    control = np.array([kind for kind, _ in connections.values()], dtype=np.int64)
+    tables: dict[str, Table] = {"shape": {"z_m": shape_z}} if tags.has_z else {}
+    if driven:
+        turn_m, turn_shapes = _crossings(tags.net, [each for _, each in connections.values()])
         offset = projection.offset_x, projection.offset_y
+        gap_m = np.array(
+            [np.linalg.norm(shapes[b][0, :2] - shapes[a][-1, :2]) for a, b in turns.tolist()]
+        )
+        turn_m = np.where(np.isnan(turn_m), gap_m, turn_m)
         tables |= table_of(own_m, turn_m, [shape - offset for shape in turn_shapes])
         own_m = own_m + mean_into(turns, turn_m, tail, head)
-    length_m, length_notes = edge_lengths(own_m, tail, head, places, straight=not raw.driven)
-    no_heights = [] if raw.has_z else ["the file has no heights"]
+    length_m, length_notes = edge_lengths(own_m, tail, head, places, straight=not driven)
+    no_heights = [] if tags.has_z else ["the file has no heights"]
     notes = [*projection.notes, *no_heights, *length_notes, controls.note(control)]
     return RoadNetwork(
         name=name,
-        edge_id=tuple(edges),
+        edge_id=tuple(each.getID() for each in edges),
         tail=tail,
         head=head,
         length_m=length_m,
-        speed_mps=np.array([e.speed_mps for e in edges.values()]),
-        structure=np.array([_structure(e.road_class) for e in edges.values()]),
-        street=tuple(e.street for e in edges.values()),
-        road_class=tuple(e.road_class for e in edges.values()),
+        speed_mps=np.array([np.max([lane.getSpeed() for lane in each]) for each in lanes]),
+        structure=np.array([_structure(each.getType()) for each in edges]),
+        street=tuple(each.getName() for each in edges),
+        road_class=tuple(each.getType() for each in edges),
         turns=turns,
         control=controls.known(control),
         junction_id=junction_id,
@@ -273,75 +247,105 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             kind="sumo",
             files=(path.name,),
             sha256=sha256,
-            elevation="z of the SUMO junctions" if raw.has_z else "none: every junction at 0 m",
+            elevation="z of the SUMO junctions" if tags.has_z else "none: every junction at 0 m",
             notes=tuple(notes),
         ),
     ).with_tables(tables)
 
 
-def _places(raw: _Collector, junction_id: Sequence[str]) -> Places:
+def _places(net: Any, junction_id: Sequence[str]) -> Places:
     """Return the places of junctions as the file has them."""
-    lost = [j for j in junction_id if j not in raw.junctions]
-    if lost:
-        raise NetworkFormatError(f"junction '{lost[0]}', which an edge names, is not in the file")
-    places = Places(*np.array([raw.junctions[j] for j in junction_id]).T)
+    points = {each: net.getNode(each).getCoord3D() for each in junction_id}
+    lost = [each for each, point in points.items() if point is None]
+    require(
+        not lost,
+        f"junction '{next(iter(lost), '')}', which an edge names, is not in the file",
+        NetworkFormatError,
+    )
+    places = Places(*np.array(list(points.values())).T)
     on_earth = (np.abs([places.x_m, places.y_m, places.z_m]) < FARTHEST_COORDINATE_M).all(axis=0)
     if not on_earth.all():
         j = junction_id[int(on_earth.argmin())]
         raise NetworkFormatError(
-            f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth"
+            f"junction '{j}' lies at {points[j]}, which is no place on the earth"
         )
     return places
 
 
-def _shapes(raw: _Collector, ends: FloatArray) -> list[FloatArray]:
-    """Return the points (k, 3) of each edge. ``ends`` (n, 2, 2) where the file has no shape."""
-    return [
-        _points(edge_id, edge.driven_shape if raw.driven else edge.own_shape, of_edge)
-        for (edge_id, edge), of_edge in zip(raw.edges.items(), ends, strict=True)
-    ]
+def _length_m(lane: Any) -> float:
+    length_m: float = lane.getLength()
+    require(
+        0.0 <= length_m < np.inf,
+        f"lane '{lane.getID()}' has the length {length_m} m, expected 0 m or more",
+        NetworkFormatError,
+    )
+    return length_m
 
 
-def _crossings(
-    raw: _Collector, turns: IntArray, shapes: Sequence[FloatArray]
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Return lengths of the turns (m,), m, and their shapes. Straight on where no lane is known."""
-    ids = list(raw.edges)
-    turn_m = np.empty(len(turns))
-    found = []
-    for k, (left, entered) in enumerate(turns.tolist()):
-        ends = np.vstack([shapes[left][-1, :2], shapes[entered][0, :2]])
-        crossing = raw.inside.crossing(ids[left], ids[entered])
-        if crossing is None:
-            gap_m = float(np.linalg.norm(ends[1] - ends[0]))
-            crossing = gap_m, np.empty((0, 2))
-        turn_m[k] = crossing[0]
-        found.append(crossing[1])
+def _connections(edges: Sequence[Any]) -> dict[tuple[int, int], tuple[int, Any]]:
+    """Return control and connection of each turn by its edge rows, in the order of the rows.
+
+    The control is the strongest over the connections of a turn, and the connection that of its
+    rightmost lanes.
+    """
+    row = {each.getID(): k for k, each in enumerate(edges)}
+    found = {
+        (row[edge.getID()], row[to.getID()]): connections
+        for edge in edges
+        for to, connections in edge.getAllowedOutgoing(_CARS).items()
+        if to.getID() in row
+    }
+    return {
+        pair: (max(map(_control, found[pair])), min(found[pair], key=_rightmost))
+        for pair in sorted(found)
+    }
+
+
+def _control(connection: Any) -> int:
+    return controls.of_connection(connection.getTLSID(), connection.getState())
+
+
+def _rightmost(connection: Any) -> tuple[int, int, str]:
+    lanes = connection.getFromLane(), connection.getToLane()
+    return lanes[0].getIndex(), lanes[1].getIndex(), connection.getViaLaneID()
+
+
+def _crossings(net: Any, connections: Sequence[Any]) -> tuple[FloatArray, list[FloatArray]]:
+    """Return lengths of turns inside their junctions, (m,) m, and their shapes, (p, 2) m.
+
+    The length is NaN and the shape empty where the file has no internal lane. An internal lane
+    leads to the road, or first through another one, where cars wait inside the junction.
+    """
+    turn_m, found = np.full(len(connections), np.nan), []
+    for k, connection in enumerate(connections):
+        lanes = list(_inside(net, connection))
+        if lanes:
+            turn_m[k] = sum(map(_length_m, lanes))
+        points = [point[:2] for lane in lanes for point in lane.getShape3D()]
+        found.append(np.array(points).reshape(-1, 2))
     return turn_m, found
 
 
-def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
-    """Return the turns (m, 2) and their controls (m,), the strongest over their connections."""
-    edges, row = raw.edges, {edge_id: k for k, edge_id in enumerate(raw.edges)}
-    pairs: dict[tuple[int, int], int] = {}
-    for origin, origin_lane, target, target_lane, via, control in raw.connections:
-        for edge_id in (origin, target):
-            if edge_id not in raw.ids:
-                raise NetworkFormatError(
-                    f"a connection names edge '{edge_id}', which is not in the file"
-                )
-        if (
-            origin in row
-            and target in row
-            and origin_lane in edges[origin].lanes
-            and target_lane in edges[target].lanes
-        ):
-            raw.inside.take_turn((origin, target), origin_lane, target_lane, via)
-            pair = row[origin], row[target]
-            pairs[pair] = max(pairs.get(pair, controls.UNKNOWN), control)
-    turns = sorted(pairs)
-    return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array(
-        [pairs[pair] for pair in turns], dtype=np.int64
+def _inside(net: Any, connection: Any) -> Iterator[Any]:
+    """Yield the internal lanes of a connection in driving order."""
+    left, entered = connection.getFrom().getID(), connection.getTo().getID()
+    for _ in range(MOST_LANES + 1):
+        via = connection.getViaLaneID() if connection else ""
+        if not via:
+            return
+        try:
+            lane = net.getLane(via)
+        except (LookupError, ValueError):
+            raise NetworkFormatError(
+                f"a connection from '{left}' to '{entered}' leads over lane '{via}', which is not "
+                "in the file"
+            ) from None
+        yield lane
+        onward = (each for each in lane.getOutgoing() if each.getTo().getID() == entered)
+        connection = next(onward, None)
+    raise NetworkFormatError(
+        f"the connection from '{left}' to '{entered}' leads over more than {MOST_LANES} internal "
+        "lanes"
     )
 
 
@@ -350,18 +354,6 @@ def _structure(road_class: str) -> int:
     if "_bridge" in road_class:
         return 1
     return 2 if "_tunnel" in road_class else 0
-
-
-def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
-    try:
-        read = [[float(v) for v in point.split(",")[:3]] for point in shape.split()]
-        points = np.array([point + [np.nan] * (3 - len(point)) for point in read])
-    except ValueError as error:
-        raise NetworkFormatError(
-            f"the shape of edge '{edge_id}' is not a list of points: {error}"
-        ) from error
-    known = points.ndim == 2 and len(points) > 1
-    return points if known else np.column_stack([ends, np.full(2, np.nan)])
 
 
 @dataclass(frozen=True, slots=True)
