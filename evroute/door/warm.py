@@ -15,7 +15,7 @@ from evroute.door.planners import Planner
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.charger_files import ListedSocket, ListedStation
+from evroute.network.sources.charger_files import Socket, Station
 from evroute.network.sources.chargers import with_stations
 from evroute.planning.battery import Battery
 from evroute.planning.fields import MEAN
@@ -89,5 +89,5 @@ def _part(network: RoadNetwork) -> RoadNetwork:
 def _both(network: RoadNetwork) -> tuple[RoadNetwork, RoadNetwork]:
     """Return a network, and the same with a charging station at its first junction."""
     lon, lat = (float(degrees[0]) for degrees in network.junction_lon_lat)
-    station = ListedStation("", "station", lon, lat, (ListedSocket("ac", 11.0),))
+    station = Station("station", lon, lat, (Socket("ac", 11.0),))
     return network, with_stations(network, [station], "")[0]

@@ -33,7 +33,7 @@ def charging_s(vehicle: Vehicle, socket: str, socket_kw: float) -> FloatArray | 
     vehicle
         The car.
     socket
-        One of `network.sources.chargers.SOCKETS`.
+        One of `network.sources.charger_files.SOCKETS`.
     socket_kw
         Largest power of the socket, kW.
 
@@ -63,7 +63,7 @@ def wall_wh(socket: str, energy_wh: Number, time_s: Number) -> Number:
     Parameters
     ----------
     socket
-        One of `network.sources.chargers.SOCKETS`.
+        One of `network.sources.charger_files.SOCKETS`.
     energy_wh
         Energy into the battery, Wh: a number, or (...).
     time_s

@@ -39,8 +39,8 @@ class LineGraph:
     def from_network(cls, network: RoadNetwork) -> "LineGraph":
         """Return the line graph of a network: one node per edge, one arc per legal turn."""
         source, target = network.turns[:, 0], network.turns[:, 1]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=network.n_edges))])
-        return cls(indptr.astype(np.int32), target.astype(np.int32), source.astype(np.int32))
+        indptr = network.turn_start.astype(np.int32)
+        return cls(indptr, target.astype(np.int32), source.astype(np.int32))
 
     @property
     def n_edges(self) -> int:

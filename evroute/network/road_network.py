@@ -201,6 +201,12 @@ class RoadNetwork:
         return np.where(self._turn_numbers[row] == number, row, -1)
 
     @cached_property
+    def turn_start(self) -> IntArray:
+        """(n + 1,) first turn out of each edge. Edge e has the turns up to that of edge e + 1."""
+        count = np.bincount(self.turns[:, 0], minlength=self.n_edges)
+        return np.concatenate([[0], np.cumsum(count)])
+
+    @cached_property
     def _turn_numbers(self) -> IntArray:
         """(m + 1,) increasing number of each turn, and one beyond all."""
         return np.append(self.turns @ [self.n_edges, 1], self.n_edges**2)

@@ -25,13 +25,14 @@ ENTRY_SPEED = NAMES.index("entry speed")
 class TurnTable:
     """The m turns and n starts of a network of n edges.
 
+    network: the roads, which know the row of a turn.
     left, entered: (m + n,) edge rows. At a start both are the first edge.
     angle_rad: (m + n,) absolute change of direction, 0 to pi. 0 at starts.
     control: (m + n,) traffic control (`network.controls`), right of way at starts, or None if the
     network has none.
     """
 
-    n_edges: int
+    network: RoadNetwork
     left: IntArray
     entered: IntArray
     angle_rad: FloatArray
@@ -58,12 +59,17 @@ class TurnTable:
         if control is not None:
             control = np.concatenate([control, np.full(network.n_edges, RIGHT_OF_WAY)])
         return cls(
-            n_edges=network.n_edges,
+            network=network,
             left=np.concatenate([source, edges]),
             entered=np.concatenate([target, edges]),
             angle_rad=np.concatenate([turn_angles(network), np.zeros(network.n_edges)]),
             control=control,
         )
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self.network.n_edges
 
     def __len__(self) -> int:
         return len(self.left)
@@ -82,8 +88,8 @@ class TurnTable:
 
     def turns_from(self, edges: IntArray) -> tuple[IntArray, IntArray]:
         """Return the first turn out of each of edges (k,), and their numbers of turns, (k,)."""
-        first = np.searchsorted(self.left[: self.n_turns], edges)
-        return first, np.searchsorted(self.left[: self.n_turns], edges, side="right") - first
+        first = self.network.turn_start[edges]
+        return first, self.network.turn_start[edges + 1] - first
 
     def rows_along(self, edges: IntArray, starts: IntArray | None = None) -> IntArray:
         """Return the rows of routes over edges (k,), one after the other, (k,).
@@ -100,11 +106,10 @@ class TurnTable:
         goes_on = np.ones(len(edges), dtype=np.bool_)
         goes_on[starts] = False
         entered = np.flatnonzero(goes_on)
-        wanted = edges[entered - 1] * self.n_edges + edges[entered]
-        rows[entered] = np.searchsorted(self._keys[:-1], wanted)
-        legal = self._keys[rows[entered]] == wanted
-        if not np.all(legal):
-            i = int(entered[np.flatnonzero(~legal)[0]])
+        rows[entered] = self.network.turn_rows(edges[entered - 1], edges[entered])
+        illegal = entered[rows[entered] < 0]
+        if len(illegal):
+            i = int(illegal[0])
             raise ValueError(
                 f"no legal turn leads from edge row {edges[i - 1]} to edge row {edges[i]}"
             )
@@ -114,11 +119,6 @@ class TurnTable:
     def angle_scale(self) -> float:
         """Standard deviation of the angles of all turns and starts, rad, or 1 where all are 0."""
         return float(self.angle_rad.std()) or 1.0
-
-    @cached_property
-    def _keys(self) -> IntArray:
-        """Sort keys of the m turns, and -1 last for no turn, (m + 1,)."""
-        return np.append((self.left * self.n_edges + self.entered)[: self.n_turns], -1)
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:

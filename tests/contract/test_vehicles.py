@@ -11,7 +11,7 @@ import pytest
 from evroute.energy.charging import charging_s
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import OPTIONAL_NUMBERS, load_vehicle, numbers_of, vehicle_names
-from evroute.network.sources.chargers import SOCKETS
+from evroute.network.sources.charger_files import SOCKETS
 
 GRAVITY_MPS2 = 9.81
 AIR_KGPM3 = 1.2

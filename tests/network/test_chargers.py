@@ -11,7 +11,8 @@ import pytest
 from evroute.errors import EvrouteError
 from evroute.network import catalog, store
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.chargers import Socket, Station, add_chargers, edges_at, stations
+from evroute.network.sources.charger_files import Socket, Station
+from evroute.network.sources.chargers import add_chargers, edges_at, stations
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from evroute.network.heights.profile import on_terrain
 from evroute.network.optional_tables import TABLES
 from evroute.network.places.street_names import add_names
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.charger_files import ListedSocket, ListedStation
+from evroute.network.sources.charger_files import Socket, Station
 from evroute.network.sources.chargers import with_stations
 
 CLOSED = 4
@@ -89,7 +89,7 @@ def named(network: RoadNetwork) -> RoadNetwork:
 
 def equipped(network: RoadNetwork) -> RoadNetwork:
     lon, lat = (float(degrees[1]) for degrees in network.junction_lon_lat)
-    station = ListedStation("", "Other", lon, lat, (ListedSocket("ac", 11.0),))
+    station = Station("Other", lon, lat, (Socket("ac", 11.0),))
     return with_stations(network, [station], "")[0]
 
 

@@ -21,6 +21,10 @@ SIDE_M = 10.0
 _SAME_DISTANCE_M = 0.01
 
 
+Lines = list[tuple[int, float]]
+"""Rows of edges, each with the share of its line before a place, 0 to 1."""
+
+
 def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[int, ...]:
     """Return the rows of the edges at a place.
 
@@ -29,13 +33,33 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
 
     Parameters
     ----------
+    network, text, leaving
+        As in `lines_at`.
+
+    Raises
+    ------
+    UnknownNameError, EvrouteError
+        As `lines_at`.
+    """
+    near, sides = lines_at(network, text, leaving=leaving)
+    return tuple(edge for edge, _ in near + sides)
+
+
+def lines_at(network: RoadNetwork, text: str, *, leaving: bool) -> tuple[Lines, Lines]:
+    """Return the edges of a place as `nearest_lines` does: the only reading of a place from a text.
+
+    An edge id is the whole edge: its beginning for a start, its end for a destination. A junction
+    is the beginning of the edges that leave it for a start, and the end of those that lead to it
+    for a destination.
+
+    Parameters
+    ----------
     network
         The roads.
     text
         An edge id; ``lat,lon`` in degrees; or a name of `names.find`.
     leaving
-        Whether a junction stands for the edges that leave it, as at the start of a trip, instead of
-        those that lead to it.
+        Whether a trip starts there.
 
     Raises
     ------
@@ -45,20 +69,16 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
         If several places have that name, or the place is not on the earth, or more than 500 m from
         the nearest edge.
     """
+    end = 0.0 if leaving else 1.0
     if (place := named_place(network, text)) is not None:
-        if place.junctions:
-            return names.edges_at(network, place, leaving=leaving)
-        return nearest(network, place.lat, place.lon)
+        if not place.junctions:
+            return nearest_lines(network, place.lat, place.lon)
+        return [(edge, end) for edge in names.edges_at(network, place, leaving=leaving)], []
     if text in network.row_of:
-        return (network.row_of[text],)
-    return nearest(network, *coordinates(text))
-
-
-def coordinates(text: str) -> tuple[float, float]:
-    """Return latitude and longitude, degrees, of a text ``lat,lon``."""
+        return [(network.row_of[text], end)], []
     found = lat_lon(text)
-    assert found is not None, "the caller knows that it is neither a name nor an edge id"
-    return found
+    assert found is not None, "it is neither a name nor an edge id"
+    return nearest_lines(network, *found)
 
 
 def named_place(network: RoadNetwork, text: str) -> Place | None:
@@ -126,7 +146,7 @@ def nearest(
 
 def nearest_lines(
     network: RoadNetwork, lat: float, lon: float, farthest_m: float = FARTHEST_M
-) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+) -> tuple[Lines, Lines]:
     """Return the nearest edges of a position, equally near, and the other sides of their streets.
 
     The other side of an edge is the nearest edge between the same two junctions in the other
@@ -172,7 +192,7 @@ def nearest_lines(
     near = [edge for edge, m in apart_m.items() if m <= distance_m + _SAME_DISTANCE_M]
     sides = {side for edge in near for side in _other_side(network, edge, apart_m)}
 
-    def shares(edges: list[int]) -> list[tuple[int, float]]:
+    def shares(edges: list[int]) -> Lines:
         lines = tree.geometries
         return [(edge, float(lines[edge].project(point, normalized=True))) for edge in edges]
 

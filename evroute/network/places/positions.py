@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evroute.network.geo import shapely
-from evroute.network.places import names
-from evroute.network.places.locate import coordinates, named_place, nearest_lines
+from evroute.network.places.locate import Lines, lines_at, nearest_lines
 from evroute.network.road_network import RoadNetwork
 
 JUNCTION_M = 0.01
@@ -33,33 +32,23 @@ def positions(network: RoadNetwork, text: str, *, leaving: bool) -> tuple[Positi
     """Return the positions at which a trip may begin or end at a place, the nearest first.
 
     A place on a two-way street is one position in either direction, also where the directions have
-    lines of their own (`locate.nearest_lines`), each by its own projection. A junction is the
-    beginning of the edges that leave it for a start, and the end of those that lead to it for a
-    destination. An edge id is the whole edge: its beginning for a start, its end for a destination.
+    lines of their own (`locate.lines_at`), each by its own projection.
 
     Parameters
     ----------
     network
         The roads.
     text
-        An edge id; ``lat,lon`` in degrees; or a name of `names.find`.
+        As in `locate.lines_at`.
     leaving
         True for the start of a trip, False for its destination.
 
     Raises
     ------
     UnknownNameError, EvrouteError
-        As `locate.locate`.
+        As `locate.lines_at`.
     """
-    place = named_place(network, text)
-    if place is None and text in network.row_of:
-        return whole_edges(network, (network.row_of[text],), leaving=leaving)
-    if place is None:
-        return nearest_positions(network, *coordinates(text), leaving=leaving)
-    if place.junctions:
-        edges = names.edges_at(network, place, leaving=leaving)
-        return whole_edges(network, edges, leaving=leaving)
-    return nearest_positions(network, place.lat, place.lon, leaving=leaving)
+    return _positions(network, *lines_at(network, text, leaving=leaving), leaving)
 
 
 def whole_edges(
@@ -102,9 +91,16 @@ def nearest_positions(
     EvrouteError
         If the position is not on the earth, or too far from all roads.
     """
+    return _positions(network, *nearest_lines(network, lat, lon), leaving)
+
+
+def _positions(
+    network: RoadNetwork, lines: Lines, others: Lines, leaving: bool
+) -> tuple[Position, ...]:
+    """Return the positions of `locate.nearest_lines` at which a trip may begin or end."""
     near, sides = (
-        [Position(edge, share * float(network.length_m[edge])) for edge, share in lines]
-        for lines in nearest_lines(network, lat, lon)
+        [Position(edge, share * float(network.length_m[edge])) for edge, share in found]
+        for found in (lines, others)
     )
     driven, other = (
         [each for each in found if _driven_m(network, each, leaving) > JUNCTION_M]

@@ -62,6 +62,10 @@ _OCM_DC, _OCM_THREE_PHASES = 30, 20
 _PHASE_KV = 0.23
 _OCM_OPEN = (None, 0, 10, 20, 50, 75)
 _OCM_PRIVATE = (2, 3, 6)
+SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 120.0}
+"""Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
+ASSUMED = ("", "socket", "power", "socket and power")
+"""Values of a socket that its source does not state."""
 _COLUMNS = ("name", "lat", "lon", "socket")
 _NAMES = ("name", "id", "network")
 _OPEN = ("", "open", "operational", "yes")
@@ -73,65 +77,110 @@ MOST_AC_KW = 43.0
 
 
 @dataclass(frozen=True, slots=True)
-class ListedSocket:
-    """A socket as a file lists it.
+class Socket:
+    """A socket of a charging station.
 
     Parameters
     ----------
     kind
-        Kind of the socket. None if cars have no such plug, or if neither kind nor power is known.
+        One of `SOCKETS`.
     kw
-        Power, kW, or None if unknown.
+        Power, kW.
     assumed
-        Numbers that the file does not state: ``"socket"``, ``"power"``, both, or none.
+        Values that the source does not state: ``"socket"``, ``"power"``, ``"socket and power"`` or
+        "".
     price_kwh, price_minute
-        Price of a kWh from the wall, or None if unknown, and price of a minute, money.
+        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown, 0
+        where there is no price of a minute.
     """
 
-    kind: str | None
-    kw: float | None
-    assumed: tuple[str, ...] = ()
+    kind: str
+    kw: float
+    assumed: str = ""
     price_kwh: float | None = None
     price_minute: float = 0.0
 
+    @property
+    def words(self) -> str:
+        """The socket in words: kind, power and price, and the values that are assumed."""
+        words = f"{self.kind} {self.kw:g} kW"
+        if self.price_kwh is not None:
+            words += f", {self.price_kwh:g} a kWh"
+        if self.price_minute:
+            words += f", {self.price_minute:g} a minute"
+        return words + (f" ({self.assumed} assumed)" if self.assumed else "")
+
 
 @dataclass(frozen=True, slots=True)
-class ListedStation:
-    """A charging station as a file lists it.
+class Station:
+    """A charging station.
 
     Parameters
     ----------
-    unused
-        Why nobody should drive there: `PLANNED`, `PRIVATE`, or "" if it can be used.
     name
-        Its name, maybe empty.
+        Its name.
     lon, lat
         WGS 84 position, degrees.
     sockets
         Its sockets.
     id, network
-        Its id in the source, and its charging network or operator; maybe empty.
+        Its id in the source, and its charging network or operator; maybe empty, or several with
+        commas between.
+    unused
+        Why nobody should drive there: `PLANNED`, `PRIVATE`, or "" if it can be used.
     """
 
-    unused: str
     name: str
     lon: float
     lat: float
-    sockets: tuple[ListedSocket, ...]
+    sockets: tuple[Socket, ...]
     id: str = ""
     network: str = ""
+    unused: str = ""
+
+    @property
+    def words(self) -> str:
+        """The station in words: its name, its charging network, and its sockets."""
+        network = f" ({self.network})" if self.network not in ("", self.name) else ""
+        return f"{self.name}{network}: {', '.join(socket.words for socket in self.sockets)}"
+
+
+def _sockets(
+    kind: str | None,
+    kw: float | None,
+    *assumed: str,
+    price_kwh: float | None = None,
+    price_minute: float = 0.0,
+) -> tuple[Socket, ...]:
+    """Return a socket, of the usual power where none is stated. Empty if cars have no such plug.
+
+    Parameters
+    ----------
+    kind
+        Kind of the socket, or None if cars have no such plug, or neither kind nor power is known.
+    kw
+        Power, kW, or None if unknown.
+    *assumed
+        Values that the source does not state.
+    price_kwh, price_minute
+        As in `Socket`.
+    """
+    if kind is None:
+        return ()
+    words = " and ".join(assumed if kw else (*assumed, "power"))
+    return (Socket(kind, kw or SOCKETS[kind], words, price_kwh, price_minute),)
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
     """A reader of files, the credit of its source, and the files it expects, for messages."""
 
-    read: Callable[[Path], Iterator[ListedStation]]
+    read: Callable[[Path], Iterator[Station]]
     credit: str
     expected: str
 
 
-def read_stations(path: Path) -> tuple[list[ListedStation], str]:
+def read_stations(path: Path) -> tuple[list[Station], str]:
     """Return the stations of a file, and the credit line of their source.
 
     Raises
@@ -155,45 +204,45 @@ def read_stations(path: Path) -> tuple[list[ListedStation], str]:
         ) from error
 
 
-def _open_charge_map(path: Path) -> Iterator[ListedStation]:
+def _open_charge_map(path: Path) -> Iterator[Station]:
     """Yield the stations of an Open Charge Map export."""
     for entry in limits.parse_json(limits.read_text(path, "json_mb"), path.name):
         about, given = entry["AddressInfo"], entry.get("Connections") or []
         rows = [row for row in given if row.get("StatusTypeID") in _OCM_OPEN]
         closed = entry.get("StatusTypeID") not in _OCM_OPEN or (given and not rows)
-        yield ListedStation(
-            _unused(closed=bool(closed), private=entry.get("UsageTypeID") in _OCM_PRIVATE),
+        yield Station(
             str(about.get("Title", "")),
             float(about["Longitude"]),
             float(about["Latitude"]),
-            tuple(_of_connection(row, path.name) for row in rows),
+            tuple(each for row in rows for each in _of_connection(row, path.name)),
             str(entry.get("ID") or ""),
             str((entry.get("OperatorInfo") or {}).get("Title") or ""),
+            _unused(closed=bool(closed), private=entry.get("UsageTypeID") in _OCM_PRIVATE),
         )
 
 
-def _of_connection(row: Mapping[str, Any], where: str) -> ListedSocket:
-    """Return the socket of a connection of Open Charge Map."""
+def _of_connection(row: Mapping[str, Any], where: str) -> tuple[Socket, ...]:
+    """Return the socket of a connection of Open Charge Map, if cars have such a plug."""
     number, current = row.get("ConnectionTypeID"), row.get("CurrentTypeID")
     kw = _kw(row.get("PowerKW"), where)
     if number not in _OCM_UNKNOWN:
-        return ListedSocket(_OCM_KINDS.get(number), kw)
+        return _sockets(_OCM_KINDS.get(number), kw)
     if kw is not None:
         return _of_power(kw, direct=current == _OCM_DC)
     amps = row.get("Amps")
     if not amps or current == _OCM_DC:
-        return ListedSocket(None, None)
+        return ()
     phases = 3 if current == _OCM_THREE_PHASES else 1
     return _of_power(phases * _PHASE_KV * float(amps), "power")
 
 
-def _of_power(kw: float, *assumed: str, direct: bool = False) -> ListedSocket:
+def _of_power(kw: float, *assumed: str, direct: bool = False, **prices: Any) -> tuple[Socket, ...]:
     """Return a socket of the usual kind of its power, kW. ``direct`` if its current is DC."""
     kind = "ccs" if direct or kw > MOST_AC_KW else "ac"
-    return ListedSocket(kind, kw, ("socket", *assumed))
+    return _sockets(kind, kw, "socket", *assumed, **prices)
 
 
-def _table(path: Path) -> Iterator[ListedStation]:
+def _table(path: Path) -> Iterator[Station]:
     """Yield the stations of a table, one for each row."""
     lines = limits.read_text(path, "json_mb").removeprefix("\ufeff").splitlines() or [""]
     reader = csv.DictReader(lines, delimiter=max(",;\t", key=lines[0].count))
@@ -206,7 +255,7 @@ def _table(path: Path) -> Iterator[ListedStation]:
         yield _of_row(row, f"{path.name}, line {number}")
 
 
-def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
+def _of_row(row: Mapping[str, str], where: str) -> Station:
     """Return the station of a row of a table. ``where`` stands for the row in messages."""
     kind = (row["socket"] or "").strip().lower()
     if kind not in _KINDS and kind != "unknown":
@@ -219,15 +268,16 @@ def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
         raise EvrouteError(f"{where}: lat and lon must be degrees") from None
     closed = (row.get("status") or "").strip().lower() not in _OPEN
     kw = _kw(row.get("kw") or None, where)
-    known = ListedSocket(_KINDS.get(kind), kw)
-    socket = replace(
-        known if kind in _KINDS or kw is None else _of_power(kw),
-        price_kwh=_price(row, "price_kwh", where),
-        price_minute=_price(row, "price_minute", where) or 0.0,
-    )
+    prices: Any = {
+        "price_kwh": _price(row, "price_kwh", where),
+        "price_minute": _price(row, "price_minute", where) or 0.0,
+    }
+    if kind in _KINDS or kw is None:
+        sockets = _sockets(_KINDS.get(kind), kw, **prices)
+    else:
+        sockets = _of_power(kw, **prices)
     name, own, network = (text_of_cell(row.get(column) or "") for column in _NAMES)
-    unused = _unused(closed=closed, private=False)
-    return ListedStation(unused, name, lon, lat, (socket,), own, network)
+    return Station(name, lon, lat, sockets, own, network, _unused(closed=closed, private=False))
 
 
 def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
@@ -242,7 +292,7 @@ def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
     return price
 
 
-def _openstreetmap(path: Path) -> Iterator[ListedStation]:
+def _openstreetmap(path: Path) -> Iterator[Station]:
     """Yield the stations of an OpenStreetMap file that have a position."""
     if path.suffix != ".pbf":
         limits.check_xml(path)
@@ -257,7 +307,7 @@ def _openstreetmap(path: Path) -> Iterator[ListedStation]:
             yield replace(station, id=f"{'node' if item.is_node() else 'way'}/{item.id}")
 
 
-def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> ListedStation:
+def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> Station:
     """Return the station with these tags of OpenStreetMap.
 
     Parameters
@@ -276,17 +326,17 @@ def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> List
     """
     closed = tags.get("operational_status", "operational") not in _OPEN
     closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
-    return ListedStation(
-        _unused(closed=closed, private=tags.get("access") in _PRIVATE_ACCESS),
+    return Station(
         tags.get("name") or tags.get("operator") or tags.get("brand") or "",
         lon,
         lat,
         tuple(_sockets_of_tags(tags, where)),
         network=tags.get("network") or tags.get("operator") or tags.get("brand") or "",
+        unused=_unused(closed=closed, private=tags.get("access") in _PRIVATE_ACCESS),
     )
 
 
-def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[ListedSocket]:
+def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[Socket]:
     """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``.
 
     Without such a tag, or of the kind ``unknown``, the power of the station chooses the kind.
@@ -297,9 +347,9 @@ def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[ListedSock
             continue
         kind, kw = key.removeprefix("socket:"), _kw_of_tag(tags.get(f"{key}:output", ""), where)
         if kind != "unknown":
-            yield ListedSocket(_KINDS.get(kind), kw)
+            yield from _sockets(_KINDS.get(kind), kw)
         elif kw := kw or _kw_of_tag(tags.get("charging_station:output", ""), where):
-            yield _of_power(kw)
+            yield from _of_power(kw)
 
 
 def _kw_of_tag(text: str, where: str) -> float | None:

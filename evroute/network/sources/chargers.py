@@ -1,16 +1,16 @@
 """Charging stations of a network: the optional table ``chargers``.
 
 The table has a row for each kind of socket and power of a station: ``name``, ``lon``, ``lat``,
-``socket`` (one of `SOCKETS`), ``kw`` and ``assumed`` (``socket``, ``power``, both or empty: values
-that the source does not state), ``price_kwh`` (NaN if unknown), ``price_minute``, and ``id`` and
-``network``, the id in the source and the charging network or operator (several with commas
-between). The last five are absent in earlier files. Rows of one position are one station.
+``socket`` (one of `charger_files.SOCKETS`), ``kw`` and ``assumed`` (``socket``, ``power``, both or
+empty: values that the source does not state), ``price_kwh`` (NaN if unknown), ``price_minute``, and
+``id`` and ``network``, the id in the source and the charging network or operator (several with
+commas between). The last five are absent in earlier files. Rows of one position are one station.
 """
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,83 +22,13 @@ from evroute.network.optional_tables import Table
 from evroute.network.places.locate import is_fast, nearest
 from evroute.network.places.names import clean
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.charger_files import ListedStation, read_stations
+from evroute.network.sources.charger_files import ASSUMED, SOCKETS, Socket, Station, read_stations
 
-SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 120.0}
-"""Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
-ASSUMED = ("", "socket", "power", "socket and power")
-"""Values of a socket that its source does not state."""
 USED = "stations used"
 FARTHEST_M = 200.0
 """Stations farther from the nearest road are left out."""
 SAME_PLACE_M = 50.0
 """Stations as near to each other are one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Socket:
-    """A socket of a charging station.
-
-    Parameters
-    ----------
-    kind
-        One of `SOCKETS`.
-    kw
-        Power, kW.
-    assumed
-        Values that the source does not state: ``"socket"``, ``"power"``, ``"socket and power"`` or
-        "".
-    price_kwh, price_minute
-        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown, 0
-        where there is no price of a minute.
-    """
-
-    kind: str
-    kw: float
-    assumed: str = ""
-    price_kwh: float | None = None
-    price_minute: float = 0.0
-
-    @property
-    def words(self) -> str:
-        """The socket in words: kind, power and price, and the values that are assumed."""
-        words = f"{self.kind} {self.kw:g} kW"
-        if self.price_kwh is not None:
-            words += f", {self.price_kwh:g} a kWh"
-        if self.price_minute:
-            words += f", {self.price_minute:g} a minute"
-        return words + (f" ({self.assumed} assumed)" if self.assumed else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Station:
-    """A charging station.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    lon, lat
-        WGS 84 position, degrees.
-    sockets
-        Its sockets.
-    id, network
-        Its id in the source, and its charging network or operator; maybe empty, or several with
-        commas between.
-    """
-
-    name: str
-    lon: float
-    lat: float
-    sockets: tuple[Socket, ...]
-    id: str = ""
-    network: str = ""
-
-    @property
-    def words(self) -> str:
-        """The station in words: its name, its charging network, and its sockets."""
-        network = f" ({self.network})" if self.network not in ("", self.name) else ""
-        return f"{self.name}{network}: {', '.join(socket.words for socket in self.sockets)}"
 
 
 class _Place(NamedTuple):
@@ -131,7 +61,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
 
 
 def with_stations(
-    network: RoadNetwork, listed: Sequence[ListedStation], credit: str
+    network: RoadNetwork, listed: Sequence[Station], credit: str
 ) -> tuple[RoadNetwork, Counter[str]]:
     """Return a network with listed stations, and how many were used and left out.
 
@@ -145,9 +75,8 @@ def with_stations(
         Credit line of the source.
     """
     counts, kept = Counter[str](), list[Station]()
-    for each in listed:
-        station = _station(each)
-        if reason := _left_out(network, each, station):
+    for station in map(_cleaned, listed):
+        if reason := _left_out(network, station):
             counts[f"left out: {reason}"] += 1
             continue
         twin = _twin(station, kept)
@@ -165,23 +94,21 @@ def with_stations(
     return credited.with_tables({"chargers": _table(kept)}), +counts
 
 
-def _station(listed: ListedStation) -> Station:
-    """Return a station with the usual powers where the file has none."""
-    sockets = []
-    for each in listed.sockets:
-        if each.kind:
-            assumed = each.assumed if each.kw else (*each.assumed, "power")
-            kw, words = each.kw or SOCKETS[each.kind], " and ".join(assumed)
-            sockets.append(Socket(each.kind, kw, words, each.price_kwh, each.price_minute))
-    name = clean(listed.name) or "charging station"
-    own = clean(listed.id), clean(listed.network)
-    return Station(name, listed.lon, listed.lat, tuple(dict.fromkeys(sockets)), *own)
+def _cleaned(station: Station) -> Station:
+    """Return a station with printable names, a name of its own, and each socket once."""
+    return replace(
+        station,
+        name=clean(station.name) or "charging station",
+        sockets=tuple(dict.fromkeys(station.sockets)),
+        id=clean(station.id),
+        network=clean(station.network),
+    )
 
 
-def _left_out(network: RoadNetwork, listed: ListedStation, station: Station) -> str:
+def _left_out(network: RoadNetwork, station: Station) -> str:
     """Return why a station is not used, "" if it is."""
-    if listed.unused:
-        return listed.unused
+    if station.unused:
+        return station.unused
     if not station.sockets:
         return "without a socket that cars have"
     if not edges_at(network, station):

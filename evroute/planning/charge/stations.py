@@ -16,7 +16,8 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
 from evroute.network.places.positions import nearest_positions
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.chargers import Station, edges_at, stations
+from evroute.network.sources.charger_files import Station
+from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
 from evroute.planning.charge.refusals import with_advice
