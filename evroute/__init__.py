@@ -24,6 +24,7 @@ _LAZY = {
     "PlanRequest": "evroute.planning.request",
     "Planner": "evroute.door.planners",
     "RoadNetwork": "evroute.network.road_network",
+    "Track": "evroute.planning.track",
     "Vehicle": "evroute.energy.vehicle",
     "check_model": "evroute.door.check_model",
     "learn": "evroute.learning.learn",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.plan import Plan
     from evroute.planning.request import PlanRequest
+    from evroute.planning.track import Track
     from evroute.report.maps.network_maps import route_map
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "PlanRequest",
     "Planner",
     "RoadNetwork",
+    "Track",
     "Vehicle",
     "__version__",
     "check_model",

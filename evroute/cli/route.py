@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from evroute.cli.driven import show_driven
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.plan_table import print_plan
 from evroute.cli.shared import (
@@ -114,6 +115,18 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
             "faster."
         ),
     ] = None,
+    driven: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Say what is left of the plan, by the drive so far: a table or GPX track with "
+            "times and positions, and energy or charge if it has them. Nothing is learned.",
+        ),
+    ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="Read --driven again as it grows, until Ctrl-C."),
+    ] = False,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     mixed: Mixed = False,
@@ -134,6 +147,9 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
         ),
         (batch and matrix, "--matrix does not go with --batch. Leave one of them out"),
         (not tables and workers.given, OF_TABLES),
+        (driven and tables, "--driven goes with one plan, not with --batch or --matrix"),
+        (driven and any(files.paths), "--driven writes no --geojson, --gpx or --map of the plan"),
+        (follow and not driven, "--follow goes with --driven"),
         ((by, sd, reduced) != (None, False, False) and matrix is None, OF_MATRIX),
     )
     # refused before the network is read
@@ -143,7 +159,11 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
     if not tables:
         door = names.open()
         planner = door.planner(request.vehicle, request.conditions, single=True)
-        _show(planner.plan(request), door, files, json=json)
+        plan = planner.plan(request)
+        if driven is not None:
+            show_driven(plan, driven, planner.vehicle, json=json, follow=follow)
+            return
+        _show(plan, door, files, json=json)
         return
     with workers.engine() as engine:
         if batch is not None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import floor
-from typing import Any
+from typing import Any, Protocol
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
@@ -17,6 +17,7 @@ from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, cases_of
 from evroute.planning.recommendation import Saving
 from evroute.planning.request import PlanRequest
+from evroute.planning.track import Track
 from evroute.text import counted
 
 SMALL_WH = 100.0
@@ -123,6 +124,13 @@ class PlannedRoute:
         return self.energy_wh / self.length_m * 1000
 
 
+class FollowsPlans(Protocol):
+    """A planner that says what is left of its plans."""
+
+    def after(self, plan: "Plan", track: Track) -> Any:
+        """Return what is left of a plan, by what the drive took so far."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The routes of one request.
@@ -161,6 +169,8 @@ class Plan:
         Start and heating of the recommended route in words, or empty if there is nothing to assume.
     note
         Origin of the belief's numbers in words, also where they are of other roads. Empty without.
+    planner
+        Planner of its day, which `after` asks, or None.
     """
 
     network: str
@@ -181,6 +191,7 @@ class Plan:
     roads: RoadNetwork = field(repr=False)
     assumed: str = ""
     note: str = ""
+    planner: "FollowsPlans | None" = field(default=None, repr=False)
 
     _repr_html_ = drawn_by("plan_html")
 
@@ -190,6 +201,31 @@ class Plan:
             f"Plan({' to '.join(self.titles)}, {self.vehicle}, routes {', '.join(self.routes)}, "
             f"recommended {self.recommended}: {self.recommended_route})"
         )
+
+    def after(self, track: Track | None = None, **reading: float) -> Any:
+        """Return what is left of the plan, by what the drive took so far (`planning.ahead.Ahead`).
+
+        Parameters
+        ----------
+        track
+            Fixes of the drive with readings, or None for one reading.
+        **reading
+            The arguments of `Track.at`: ``lat``, ``lon``, and ``percent``, ``energy_wh`` or
+            ``elapsed_s``.
+
+        Returns
+        -------
+        Ahead
+            Energy, time, charge on arrival and chance of the rest, with ``sentences``.
+
+        Raises
+        ------
+        EvrouteError
+            As `Planner.after`, or if the plan has no planner.
+        """
+        if self.planner is None:
+            raise EvrouteError("this plan has lost its planner. Plan again")
+        return self.planner.after(self, Track.at(**reading) if track is None else track)
 
     @property
     def proof(self) -> str:
@@ -259,13 +295,8 @@ class Plan:
         best = self.recommended_route
         if best.charge_forecast is None or self.battery is None or best.charge is None:
             return ""
-        low, high = best.charge_forecast.arrival_interval_percent
-        arrival = self.battery.percent(float(best.charge.charge_wh[-1]))
-        lowest = self.battery.percent(float(best.charge.low_wh.min()))
-        return (
-            f"You get there: {chance_text(best.charge_forecast)}, arriving with {arrival:.0f} % "
-            f"({low:.0f} to {high:.0f} %), lowest {lowest:.0f} %"
-        )
+        arrive_wh, lowest_wh = best.charge.charge_wh[-1], best.charge.low_wh.min()
+        return outlook_text(best.charge_forecast, self.battery, float(arrive_wh), float(lowest_wh))
 
     @property
     def safety(self) -> str:
@@ -371,6 +402,25 @@ class Plan:
             else ""
         )
         return f"{price} saves {energy_text(saved_wh)}{share}"
+
+
+def outlook_text(
+    forecast: ChargeForecast, battery: Battery, arrive_wh: float, lowest_wh: float
+) -> str:
+    """Return the sentence on the chance to keep the reserve and on the charge on arrival.
+
+    Parameters
+    ----------
+    forecast, battery
+        Forecast of the charge, and the battery.
+    arrive_wh, lowest_wh
+        Expected charge on arrival and lowest expected charge, Wh.
+    """
+    low, high = forecast.arrival_interval_percent
+    return (
+        f"You get there: {chance_text(forecast)}, arriving with {battery.percent(arrive_wh):.0f} % "
+        f"({low:.0f} to {high:.0f} %), lowest {battery.percent(lowest_wh):.0f} %"
+    )
 
 
 def chance_text(forecast: ChargeForecast) -> str:

@@ -17,6 +17,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.ahead import Ahead, ahead_of
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger, ChargingStop
@@ -38,6 +39,7 @@ from evroute.planning.planned_day import PlannedDay, SeesDay
 from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import Routes, expected_saving
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.track import Track
 from evroute.validation.forms import clock_s
 
 MOST_DAYS = 16
@@ -227,6 +229,28 @@ class Planner(SeesDay):
         day = day_of(request.conditions if given else self.conditions, request.depart)
         return self.of_car(request.car).under(day)._planned(request, battery)
 
+    def after(self, plan: Plan, track: Track) -> Ahead:
+        """Return what is left of a plan, by what the drive took so far. No belief is changed.
+
+        Parameters
+        ----------
+        plan
+            A plan of this planner.
+        track
+            The drive so far: fixes with times, and readings of energy or charge (`Track.at`).
+
+        Raises
+        ------
+        EvrouteError
+            If the plan has no forecast, the car never was on its route, or has arrived.
+        NoRouteError
+            If the route was left, and no legal way leads on, or not with this charge.
+        """
+        request = plan.request
+        given = "conditions" in request.model_fields_set
+        day = day_of(request.conditions if given else self.conditions, request.depart)
+        return ahead_of(plan, track, self.of_car(request.car).under(day))
+
     def _planned(self, request: PlanRequest, battery: Battery | None) -> Plan:
         """Return the plan of a request on this day."""
         if battery is None:
@@ -275,6 +299,7 @@ class Planner(SeesDay):
             assumed=self.heating.assumed(routes[rows.recommended].heating_wh),
             note=note_of(self.belief),
             roads=self.network,
+            planner=self,
         )
 
     def leaving(self, departed_s: float | None) -> "Planner":

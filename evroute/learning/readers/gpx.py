@@ -32,7 +32,21 @@ def read_gpx(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
     Raises
     ------
     EvrouteError
-        If the file is no GPX, has no point with a time, or nothing gives its energy.
+        As `read_tracks`, or if nothing gives the energy.
+    LimitError
+        If it is beyond a limit of `evroute.limits`.
+    """
+    log = read_tracks(path, given)
+    return log if set(READINGS) & set(log.columns) else _with_companion(log)
+
+
+def read_tracks(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
+    """Return the track points of a GPX file. They may lack readings of energy.
+
+    Raises
+    ------
+    EvrouteError
+        If the file is no GPX, or has no point with a time.
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
@@ -48,8 +62,7 @@ def read_gpx(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
         rows and any(values["time"]),
         f"GPX file {path} has no track point with a time. Record a track",
     )
-    log = Log(path, pa.table(values), columns)
-    return log if set(READINGS) & set(values) else _with_companion(log)
+    return Log(path, pa.table(values), columns)
 
 
 def _points(path: Path) -> list[dict[str, Any]]:

@@ -204,6 +204,7 @@ class TripDay:
             time=lambda: self.times.expect(
                 edges, departed_s=day.departed_s, speed_factor=day.speed_factor, share=share
             ),
+            time_noise_s=self.times.noise_s,
         )
 
     def forecast_in_turn(
@@ -231,6 +232,7 @@ class TripDay:
             whole.covariance,
             battery_share=self.battery_share,
             shared_wh2=lambda: float((whole.spread()[-1] ** 2).sum()),
+            trip_wh2=float(self.belief.noise.trip_wh**2),
         )
 
     def whole(self, arms: IntArray) -> Stretches:

@@ -18,9 +18,10 @@ from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
+from evroute.planning.forecasts.forecast import TIME_NOISE_S
 from evroute.planning.forecasts.pace import Pace
 
-START_S = TripNoiseScale(60.0, 40.0, 20.0)
+START_S = TripNoiseScale(*TIME_NOISE_S)
 """Noise before any trip: s per trip, per root of a km and per km."""
 
 
@@ -75,6 +76,12 @@ class TripTimes:
         """
         row = self._row(edge, departed_s, speed_factor, share) / routes
         return measures_s(self.errors.expect(row))
+
+    @property
+    def noise_s(self) -> tuple[float, float, float]:
+        """Noise of a trip, of the root of a kilometre, and of a kilometre, s."""
+        noise = self.errors.noise
+        return noise.trip_wh, noise.root_km_wh, noise.km_wh
 
     def learn(
         self,

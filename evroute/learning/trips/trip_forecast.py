@@ -1,7 +1,7 @@
 """Forecasts of whole trips: energy with intervals, charge along the way, and travel time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import ceil
 
@@ -16,7 +16,13 @@ from evroute.learning.trips.terms import MINUTES, reached
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
-from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast, Legs
+from evroute.planning.forecasts.forecast import (
+    INTERVAL_LEVEL,
+    TIME_NOISE_S,
+    ChargeForecast,
+    Legs,
+)
+from evroute.planning.forecasts.rest import DrivenPart, Left, rest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +159,10 @@ class TripForecast:
         Deviation of the size of the battery as a share of it, which moves the charge used.
     shared_wh2
         Function that returns the part of the variance that trips of a car share, Wh².
+    trip_wh2
+        Variance of the reading of any trip, which each element of the covariance includes, Wh².
+    time_noise_s
+        Noise of travel times, s: of a trip, of the root of a kilometre, and of a kilometre.
     """
 
     prediction: TripPrediction
@@ -160,6 +170,8 @@ class TripForecast:
     time: Callable[[], Mapping[str, float]] = dict
     battery_share: float = 0.0
     shared_wh2: Callable[[], float] = float
+    trip_wh2: float = 0.0
+    time_noise_s: tuple[float, float, float] = TIME_NOISE_S
 
     @property
     def mean_wh(self) -> float:
@@ -209,6 +221,19 @@ class TripForecast:
     def numbers(self) -> Mapping[str, float]:
         """Return the predictions of energy and travel time by name."""
         return {**self.prediction.numbers(), **self.time()}
+
+    def rest(self, part: DrivenPart, arm_wh: FloatArray) -> tuple["TripForecast", Left]:
+        """Return the forecast of the rest of the trip, with the spread of past errors.
+
+        Parameters
+        ----------
+        part, arm_wh
+            As in `EnergyForecast.rest`.
+        """
+        left = rest(np.cumsum(arm_wh), self.reached_wh2, self.trip_wh2, part)
+        sd_wh = float(np.sqrt(left.covariance[-1, -1]))
+        prediction = replace(self.prediction, mean_wh=float(left.mean[-1]), sd_wh=sd_wh)
+        return replace(self, prediction=prediction, covariance=lambda: left.covariance), left
 
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: Legs | None = None

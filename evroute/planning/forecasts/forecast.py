@@ -19,9 +19,12 @@ from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
+from evroute.planning.forecasts.rest import DrivenPart, Left, rest
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 1024
+TIME_NOISE_S = (60.0, 40.0, 20.0)
+"""Noise of travel times before any trip, s: of a trip, of the root of a km and of a km."""
 SEED = 0
 """Of the trips that stand for all."""
 
@@ -56,6 +59,21 @@ class EnergyForecast(Protocol):
 
     def numbers(self) -> Mapping[str, float]:
         """Return the forecast by name, as JSON documents hold it."""
+
+    @property
+    def time_noise_s(self) -> tuple[float, float, float]:
+        """Noise of travel times, s: of a trip, of the root of a kilometre, and of a kilometre."""
+
+    def rest(self, part: DrivenPart, arm_wh: FloatArray) -> tuple["EnergyForecast", Left]:
+        """Return the forecast of the rest of the trip, by what a driven part took (`rest.rest`).
+
+        Parameters
+        ----------
+        part
+            The driven part.
+        arm_wh
+            (k,) expected energies of the arms of the whole trip as they are shown, Wh.
+        """
 
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
@@ -151,6 +169,25 @@ class RouteForecast:
             "low90_wh": low90_wh,
             "high90_wh": high90_wh,
         }
+
+    @property
+    def time_noise_s(self) -> tuple[float, float, float]:
+        """Noise of travel times, s: that before any trip."""
+        return TIME_NOISE_S
+
+    def rest(self, part: DrivenPart, arm_wh: FloatArray) -> tuple["RouteForecast", Left]:
+        """Return the forecast of the rest of the trip.
+
+        Parameters
+        ----------
+        part, arm_wh
+            As in `EnergyForecast.rest`.
+        """
+        reached_wh2 = self.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1)
+        left = rest(np.cumsum(arm_wh), reached_wh2, 0.0, part)
+        of_edges_wh2 = np.diff(np.diff(left.covariance, axis=0, prepend=0.0), axis=1, prepend=0.0)
+        mean_wh = np.diff(left.mean, prepend=0.0)
+        return RouteForecast(mean_wh, of_edges_wh2, self.inflation), left
 
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None

@@ -1,0 +1,242 @@
+"""What is left of a plan follows from what the drive took so far."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evroute
+from evroute.errors import EvrouteError
+from evroute.planning.ahead import ahead_of
+from evroute.planning.forecasts.forecast import RouteForecast
+from evroute.planning.forecasts.rest import DrivenPart, rest
+from evroute.planning.plan import Plan
+from evroute.planning.track import Track, progress
+
+ARMS = 30
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return means, a covariance that arms share, their own variances and a factor of the trip."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(ARMS, 4))
+    return rng.uniform(5, 40, ARMS), root @ root.T, rng.uniform(1, 9, ARMS), rng.uniform(1, 3, ARMS)
+
+
+@pytest.mark.parametrize(("seed", "driven"), [(0, 10), (1, 1), (2, 29), (3, 17)])
+def test_the_rest_is_block_conditioning_of_the_energies_of_arms(seed: int, driven: int) -> None:
+    mean, shared, own, factor = drawn(seed)
+    of_reading, of_display, read = 50.0, 12.0, 1.2 * mean[:driven].sum()
+    arms = shared + np.diag(own) + np.outer(factor, factor)
+    some, left = np.arange(ARMS) < driven, np.arange(ARMS) >= driven
+    # y = sum of the driven arms + readings, written for the vector of the arms that are left
+    variance = arms[np.ix_(some, some)].sum() + of_reading + of_display
+    gain = arms[np.ix_(left, some)].sum(axis=1) / variance
+    moved = mean[left] + gain * (read - mean[:driven].sum())
+    narrowed = arms[np.ix_(left, left)] - np.outer(gain, gain) * variance
+    reached = arms.cumsum(axis=0).cumsum(axis=1) + of_reading
+    part = DrivenPart(driven, 0.0, driven, read, of_display)
+    found = rest(np.cumsum(mean), reached, of_reading, part)
+    np.testing.assert_allclose(found.mean, np.cumsum(moved), rtol=1e-9)
+    expected = narrowed.cumsum(axis=0).cumsum(axis=1) + of_reading
+    np.testing.assert_allclose(found.covariance, expected, rtol=1e-9, atol=1e-9)
+    assert found.driven_mean == pytest.approx(mean[:driven].sum())
+    assert found.driven_std == pytest.approx(np.sqrt(variance - of_display))
+
+
+def test_ninety_per_cent_of_drawn_trips_lie_in_the_interval_of_their_rest() -> None:
+    mean, shared, own, factor = drawn(4)
+    covariance = shared + np.diag(own) + np.outer(factor, factor)
+    forecast, rng, held = RouteForecast(mean, covariance), np.random.default_rng(5), 0
+    for trip in rng.multivariate_normal(mean, covariance, 2000):
+        part = DrivenPart(12.0, 0.0, 12.0, trip[:12].sum())
+        low, high = forecast.rest(part, mean)[0].interval_wh()
+        held += low <= trip[12:].sum() <= high
+    assert 0.88 <= held / 2000 <= 0.92
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return evroute.plan("denver", trip="C", soc=40, reserve=5)
+
+
+@pytest.fixture(scope="module")
+def place(plan: Plan) -> Callable[[float], tuple[float, float]]:
+    """Return the position at a share of the way, by the junctions between the edges."""
+    roads, best = plan.roads, plan.recommended_route
+    end_m = np.append(0.0, np.cumsum(best.edge_m))
+
+    def at(share: float) -> tuple[float, float]:
+        number = int(np.abs(end_m[1:] - share * end_m[-1]).argmin())
+        lon, lat = roads.junction_lon_lat
+        return float(lat[roads.head[best.route.edges[number]]]), float(
+            lon[roads.head[best.route.edges[number]]]
+        )
+
+    return at
+
+
+def expected_wh(plan: Plan, lat: float, lon: float) -> float:
+    """Return the expected energy up to a junction of the route, Wh."""
+    roads, best = plan.roads, plan.recommended_route
+    lons, lats = roads.junction_lon_lat
+    heads = roads.head[best.route.rows]
+    number = int(np.flatnonzero((lats[heads] == lat) & (lons[heads] == lon))[0])
+    return float(best.edge_wh[: number + 1].sum())
+
+
+def test_a_part_driven_as_expected_leaves_the_rest(plan: Plan, place: Callable) -> None:
+    lat, lon = place(0.5)
+    wh = expected_wh(plan, lat, lon)
+    left = plan.after(Track.at(lat, lon, energy_wh=wh))
+    total_wh = plan.recommended_route.edge_wh.sum()
+    assert left.energy.mean_wh == pytest.approx(total_wh - wh, abs=0.5)
+    assert left.energy.std_wh < plan.recommended_route.energy_forecast.std_wh
+    assert left.driven_m + left.left_m == pytest.approx(plan.recommended_route.length_m)
+
+
+def test_a_part_that_took_more_raises_the_rest_and_lowers_the_arrival(
+    plan: Plan, place: Callable
+) -> None:
+    lat, lon = place(0.6)
+    wh = expected_wh(plan, lat, lon)
+    usual, dear = (plan.after(Track.at(lat, lon, energy_wh=f * wh)) for f in (1.0, 1.5))
+    assert dear.energy.mean_wh > 1.1 * usual.energy.mean_wh
+    lost_wh = 0.5 * wh + dear.energy.mean_wh - usual.energy.mean_wh
+    assert usual.arrive_wh - dear.arrive_wh == pytest.approx(lost_wh, abs=0.5)
+    assert dear.chance is not None
+
+
+def test_a_whole_per_cent_of_a_large_battery_tells_little(plan: Plan, place: Callable) -> None:
+    lat, lon = place(0.3)
+    left = plan.after(Track.at(lat, lon, percent=39))
+    assert "so far it tells little" in " ".join(left.sentences)
+    finely = plan.after(Track.at(lat, lon, percent=39, step_percent=0.01))
+    assert finely.energy.std_wh < left.energy.std_wh
+    assert finely.coarse == ""
+
+
+def test_minutes_follow_the_elapsed_time_and_a_halt_changes_nothing(
+    plan: Plan, place: Callable
+) -> None:
+    lat, lon = place(0.5)
+    half_s = plan.recommended_route.time_s / 2
+    quick, slow = (plan.after(Track.at(lat, lon, elapsed_s=f * half_s)) for f in (1.0, 1.6))
+    assert slow.left_s > quick.left_s
+    assert slow.energy.mean_wh == quick.energy.mean_wh
+    lats, lons = np.transpose([place(share) for share in (0.1, 0.3, 0.5)])
+    times_s, nothing = np.array([0.0, 60.0, 120.0]), np.full(3, np.nan)
+    moving = Track(lats, lons, times_s, nothing, nothing)
+    halted = Track(
+        lats[[0, 1, 1, 2]],
+        lons[[0, 1, 1, 2]],
+        np.array([0.0, 60.0, 960.0, 1020.0]),
+        np.full(4, np.nan),
+        np.full(4, np.nan),
+    )
+    assert plan.after(halted).left_s == pytest.approx(plan.after(moving).left_s)
+
+
+def test_one_odd_fix_changes_nothing_and_three_plan_anew(plan: Plan, place: Callable) -> None:
+    shares = (0.1, 0.2, 0.3)
+    on = [place(share) for share in shares]
+    odd = (on[-1][0] + 0.004, on[-1][1])
+
+    def drive(*fixes: tuple[float, float]) -> Track:
+        lat, lon = np.transpose(fixes)
+        nothing = np.full(len(fixes), np.nan)
+        percent = np.linspace(40, 39, len(fixes))
+        return Track(lat, lon, 60.0 * np.arange(len(fixes)), nothing, percent, 0.1)
+
+    assert plan.after(drive(*on, odd, place(0.4))).off == ""
+    away = plan.after(drive(*on, odd, odd, odd))
+    assert away.off.startswith("Off the planned route")
+    assert away.route.route != plan.recommended_route.route
+    assert away.battery is not None
+    assert away.battery.percent(away.battery.start_wh) == pytest.approx(39)
+    assert away.route.route.edges[-1] == plan.recommended_route.route.edges[-1]
+
+
+def test_a_road_driven_twice_is_told_apart_by_what_was_driven_before() -> None:
+    line = np.array([[0.0, 0.0], [0.01, 0.0], [0.01, 0.01], [0.0, 0.0], [0.01, 0.0]])
+    along_m = np.array([0.0, 1000.0, 2000.0, 3400.0, 4400.0])
+    lon, lat = (
+        np.array([0.002, 0.01, 0.01, 0.004, 0.002, 0.006]),
+        np.array([0, 0, 0.008, 0.004, 0, 0]),
+    )
+    nothing = np.full(6, np.nan)
+    made = progress(Track(lat, lon, nothing, nothing, nothing), line, along_m)
+    assert made.on.all()
+    assert (np.diff(made.along_m) >= 0).all()
+    assert made.along_m[0] == pytest.approx(200, abs=2)
+    assert made.along_m[-1] == pytest.approx(4000, abs=2)
+
+
+def test_a_charge_on_the_way_is_no_energy_that_was_used(plan: Plan, place: Callable) -> None:
+    fixes = [place(share) for share in (0.1, 0.2, 0.3, 0.4)]
+    lat, lon = np.transpose(fixes)
+    nothing, times_s = np.full(4, np.nan), 60.0 * np.arange(4)
+    kwh = evroute.load_vehicle(plan.vehicle).battery_kwh
+    charged = Track(lat, lon, times_s, nothing, np.array([40.0, 39.8, 60.0, 59.7]), 0.1)
+    left = plan.after(charged)
+    assert left.used_wh == pytest.approx((0.2 + 0.3) / 100 * kwh * 1000)
+    assert left.battery is not None
+    assert left.battery.percent(left.battery.start_wh) == pytest.approx(59.7)
+
+
+def test_a_stop_that_the_charge_makes_needless_is_named() -> None:
+    plan = evroute.plan("denver", trip="C", soc=8, reserve=5)
+    best = plan.recommended_route
+    assert plan.planner is not None
+    made = _stop(len(best.edges) // 2)
+    stopped = replace(plan, routes=plan.routes | {plan.recommended: replace(best, stops=(made,))})
+    roads = plan.roads
+    lon, lat = roads.junction_lon_lat
+    head = roads.head[best.route.edges[2]]
+    track = Track.at(float(lat[head]), float(lon[head]), percent=60)
+    left = ahead_of(stopped, track, plan.planner)
+    assert left.needless == ("Station",)
+    assert left.stops == ()
+    assert "The stop at Station is no longer needed" in left.sentences
+
+
+def _stop(after: int):
+    from evroute.planning.charge.chargers import ChargingStop
+
+    return ChargingStop("Station", "type2", 22.0, after, 60.0, 7.0, 20, 600.0, 4000.0, 4400.0)
+
+
+def test_positions_are_in_no_answer(plan: Plan, place: Callable) -> None:
+    lat, lon = place(0.4)
+    text = str(plan.after(Track.at(lat, lon, percent=39.5)).document())
+    assert f"{lat:.3f}" not in text
+    assert f"{abs(lon):.3f}" not in text
+
+
+@pytest.mark.parametrize(
+    ("track", "words"),
+    [
+        (lambda: Track.at(0.0, 0.0, percent=30), "within 50 m of the planned route"),
+        (lambda: Track.at(95.0, 0.0), "not on the earth"),
+        (lambda: Track.at(39.7, -104.9, percent=130), "expected 0 to 100"),
+    ],
+)
+def test_a_drive_elsewhere_is_refused_in_a_line(plan: Plan, track: Callable, words: str) -> None:
+    with pytest.raises(EvrouteError, match=words):
+        plan.after(track())
+
+
+def test_nothing_is_left_on_arrival(plan: Plan, place: Callable) -> None:
+    with pytest.raises(EvrouteError, match="arrived"):
+        plan.after(Track.at(*place(1.0), percent=39))
+
+
+def test_no_belief_is_changed(plan: Plan, place: Callable) -> None:
+    lat, lon = place(0.5)
+    again = evroute.plan("denver", trip="C", soc=40, reserve=5)
+    before = plan.recommended_route.energy_forecast.numbers()
+    plan.after(Track.at(lat, lon, energy_wh=900.0))
+    after = evroute.plan("denver", trip="C", soc=40, reserve=5)
+    assert after.recommended_route.energy_forecast.numbers() == before
+    assert again.recommended_route.energy_wh == after.recommended_route.energy_wh
