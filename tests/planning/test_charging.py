@@ -601,7 +601,7 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
         with pytest.raises(NotEnoughChargeError) as short:
             risky.plan(21, 99, battery=empty, charge=charge, risk=1e-5)
         advised.append(short.value.start_percent)
-    assert "start with at least about " in str(short.value)
+    assert f"start with at least {advised[1]} %, then charge at " in str(short.value)
     assert f"without a stop at least {advised[0]} %" in str(short.value)
     assert advised[1] < advised[0]
 

@@ -42,17 +42,18 @@ def test_the_advised_start_suffices_and_a_point_less_does_not(wishes: dict[str, 
         if text is None:
             continue
         assert f"starting with {soc:.4g} %" in text
-        advised = int(re.findall(r"[Ss]tart with at least (?:about )?(\d+) %", text)[0])
+        advised = int(re.findall(r"[Ss]tart with at least (\d+) %", text)[0])
         assert refusal(network, ends, advised, **wishes) is None, text
         if advised - 1 > soc:
             assert refusal(network, ends, advised - 1, **wishes), text
         followed += 1
 
 
-def advised_starts(text: str) -> list[tuple[int, bool]]:
-    """Return the per cents that a refusal advises, and whether they are about right only."""
-    found = re.findall(r"(?:start with|or with|without a stop) at least (about )?(\d+) %", text)
-    return [(int(percent), bool(about)) for about, percent in found]
+def advised_starts(text: str, *, charge: bool) -> list[tuple[int, bool]]:
+    """Return the per cents that a refusal advises, and whether they are with charging stops."""
+    found = re.findall(r"(start with|or with|without a stop) at least (\d+) %", text)
+    words = {"start with": charge, "or with": True, "without a stop": False}
+    return [(int(percent), words[word]) for word, percent in found]
 
 
 @pytest.mark.parametrize("risk", [0.05, 0.3])
@@ -75,10 +76,10 @@ def test_every_start_that_a_refusal_with_stations_advises_at_a_risk_suffices(
             if stops and " to " in text.split(" or charge at ")[-1]:
                 seen["stops"] += 1
                 assert refusal(network, ends, soc, charge=True, **wishes) is None, text
-            for percent, about in advised_starts(text):
-                seen["about" if about else "exact"] += 1
-                charging = charge or f"or with at least about {percent} %" in text
-                assert refusal(network, ends, percent, charge=charging, **wishes) is None, text
-                if about and percent - 1 > soc:
-                    assert refusal(network, ends, percent - 1, charge=charging, **wishes), text
-    assert seen["about"] >= 2, seen
+            for percent, stopping in advised_starts(text, charge=charge):
+                seen["with stops" if stopping else "without"] += 1
+                assert refusal(network, ends, percent, charge=stopping, **wishes) is None, text
+                if percent - 1 > soc:
+                    assert refusal(network, ends, percent - 1, charge=stopping, **wishes), text
+    assert seen["with stops"] >= 2, seen
+    assert seen["without"] >= 1, seen

@@ -100,7 +100,7 @@ def test_every_step_out_of_a_refusal_leads_to_a_plan_that_keeps_the_promise(
             assert small.plan(*ends, **{**asked, **step}).chance >= 0.9
         if error.average_percent is not None:
             words = f"(on average {error.average_percent} % is enough)"
-            assert f"at least {error.start_percent} % {words}" in str(error).replace("about ", "")
+            assert f"at least {error.start_percent} % {words}" in str(error)
             plain = {**asked, "risk": "mean"}
             small.plan(*ends, **{**plain, "soc": error.average_percent})
             if error.average_percent - 1 > 10:

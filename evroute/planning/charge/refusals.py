@@ -43,16 +43,15 @@ def with_advice(
     within
         Plans with stops within the limit of risk, or None without a limit.
     """
-    about = "" if within is None else "about "
     if stops:
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
         steps = [*error.steps, {"charge": True}]
         return NotEnoughChargeError(f"{error}, {advice}", error.start_percent, steps)
     found = _least(needs, battery, tried)
     if found is None:
-        return _without_start(error, needs, battery, about)
+        return _without_start(error, needs, battery, "" if within is None else "about ")
     percent, station = found
-    least = f"{about}{percent} %"
+    least = f"{percent} %"
     useless = "Charging on the way does not help"
     if not station and error.start_percent is None:
         return NotEnoughChargeError(f"{error}: start with at least {least}. {useless}", percent)

@@ -221,16 +221,11 @@ class RiskSearch:
             True,
             key=lambda percent: self.started(percent).first_kept(known) is not None,
         )
-        gap = 0.0
-        while least > first:
-            found, gap = self.started(least - 1).best_of((1.0, 0.0), cost)
-            if found is None:
-                break
+        while least > first and self.started(least - 1).best_of((1.0, 0.0), cost)[0] is not None:
             least -= 1
-        about = "about " if gap else ""
         advice, average = "Charge on the way", None
         if least <= 100:
-            advice = f"Start with at least {about}{least} %"
+            advice = f"Start with at least {least} %"
             average = self.average_percent(least)
             if average is not None:
                 advice += f" (on average {average} % is enough)"
