@@ -12,7 +12,7 @@ from evroute.arrays import FloatArray
 from evroute.door.plan import plan
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NoRouteError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
@@ -91,21 +91,22 @@ def test_routes_within_a_risk_are_the_best_of_all_routes_of_random_networks(
         risks = {route: search.risk_of(route, search.battery) for route in routes}
         safe = [route for route in routes if risks[route] <= search.most]
         if not safe:
-            with pytest.raises(NotEnoughChargeError, match="no route keeps"):
-                search.best((1.0, 0.0), problem.time_s)
+            assert search.best_of((1.0, 0.0), problem.time_s) == (None, 0.0)
+            assert search.fastest() == (None, 0.0)
+            assert "no route keeps" in str(search.refusal())
             seen["none"] += 1
             continue
         taken_wh = [problem.taken_wh(route, search.battery) for route in safe]
-        best, gap = search.best((1.0, 0.0), problem.time_s)
+        best, gap = search.best_of((1.0, 0.0), problem.time_s)
         assert gap == 0.0
         assert problem.taken_wh(best, search.battery) == pytest.approx(min(taken_wh), abs=1e-6)
-        fastest, gap = search.best((0.0, 1.0), problem.time_s)
+        fastest, gap = search.best_of((0.0, 1.0), problem.time_s)
         assert gap == 0.0
         least_s = min(map(problem.taken_s, safe))
         assert problem.taken_s(fastest) == pytest.approx(least_s)
         limit_s = 1.1 * least_s
         within = [w for w, r in zip(taken_wh, safe, strict=True) if problem.taken_s(r) <= limit_s]
-        limited, gap = search.best((1.0, 0.0), problem.time_s, limit_s)
+        limited, gap = search.best_of((1.0, 0.0), problem.time_s, limit_s)
         assert gap == 0.0
         assert problem.taken_wh(limited, search.battery) == pytest.approx(min(within), abs=1e-6)
         # by mean energy alone another route would be chosen
@@ -127,9 +128,8 @@ def test_advice_is_enough_and_one_percentage_point_less_is_not(
             for _ in every_route(network, problem.legs.starts[0].edge, *problem.legs.destinations)
         ):
             continue
-        try:
-            search.best((1.0, 0.0), problem.time_s)
-        except NotEnoughChargeError as error:
+        if search.best_of((1.0, 0.0), problem.time_s)[0] is None:
+            error = search.refusal()
             if error.start_percent is None:
                 continue
             for percent, enough in ((error.start_percent, True), (error.start_percent - 1, False)):
@@ -166,9 +166,8 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
         taken_wh = [problem.taken_wh(r, search.battery) for r in routes if keeps(r)]
         if not taken_wh:
             continue
-        try:
-            found, gap = search.best((1.0, 0.0), problem.time_s)
-        except NotEnoughChargeError:
+        found, gap = search.best_of((1.0, 0.0), problem.time_s)
+        if found is None:
             continue
         best_wh = problem.taken_wh(found, search.battery)
         assert keeps(found)

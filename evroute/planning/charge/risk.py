@@ -84,9 +84,42 @@ class RiskSearch:
         """The request and its numbers."""
         return self.bounds.problem
 
-    def best(
-        self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
+    def fastest(self) -> tuple[Route | None, float]:
+        """Return the fastest route and by how much another one may be faster, s, or None.
+
+        Where the search by time ends early, the route is that of a search by energy, which finds
+        routes that keep a small risk before.
+        """
+        time_s = self.problem.time_s
+        found, gap_s = self.best_of((0.0, 1.0), time_s)
+        if found is None and gap_s:
+            found = self.best_of((1.0, 0.0), time_s)[0]
+            gap_s = np.inf if found is None else self._above(found, (0.0, 1.0), time_s)
+        return found, gap_s
+
+    def best_or(
+        self, known: Route, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
     ) -> tuple[Route, float]:
+        """Return the result of `best_of`, or a known route that keeps the risk if none was found.
+
+        Parameters
+        ----------
+        known
+            The route.
+        worth, cost, limit
+            As in `best_of`.
+        """
+        best, gap = self.best_of(worth, cost, limit)
+        return (known, self._above(known, worth, cost)) if best is None else (best, gap)
+
+    def _above(self, route: Route, worth: tuple[float, float], cost: FloatArray) -> float:
+        """Return by how much a route costs more than the cheapest one without limits."""
+        bound = self.bounds.cheapest(worth, cost)
+        return self._price(route, worth, cost) - self._price(bound, worth, cost)
+
+    def best_of(
+        self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
+    ) -> tuple[Route | None, float]:
         """Return the route of least cost of energy and an additive cost, and its gap.
 
         Parameters
@@ -102,45 +135,7 @@ class RiskSearch:
         -------
         route, gap
             No route that keeps the risk and the limit costs less than the cost of the route minus
-            the gap, or 0 where that is exact.
-
-        Raises
-        ------
-        NotEnoughChargeError
-            If no route was found that keeps the risk.
-        """
-        best, gap = self.best_of(worth, cost, limit)
-        if best is None:
-            raise self.refusal("was found that keeps" if gap else "keeps")
-        return best, gap
-
-    def best_or(
-        self, known: Route, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
-    ) -> tuple[Route, float]:
-        """Return the result of `best`, or a known route that keeps the risk if none was found.
-
-        Parameters
-        ----------
-        known
-            The route.
-        worth, cost, limit
-            As in `best`.
-        """
-        best, gap = self.best_of(worth, cost, limit)
-        if best is not None:
-            return best, gap
-        bound = self.bounds.cheapest(worth, cost)
-        return known, self._price(known, worth, cost) - self._price(bound, worth, cost)
-
-    def best_of(
-        self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
-    ) -> tuple[Route | None, float]:
-        """Return the result of `best`, or None if no route was found.
-
-        Parameters
-        ----------
-        worth, cost, limit
-            As in `best`.
+            the gap, or 0 where that is exact. None if no route was found.
         """
         bounds, battery = self.bounds, self.battery
         problem = bounds.problem
@@ -221,7 +216,7 @@ class RiskSearch:
             True,
             key=lambda percent: self.started(percent).first_kept(known) is not None,
         )
-        while least > first and self.started(least - 1).best_of((1.0, 0.0), cost)[0] is not None:
+        while least > first and self.started(least - 1).fastest()[0] is not None:
             least -= 1
         advice, average = "Charge on the way", None
         if least <= 100:
@@ -282,7 +277,9 @@ def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
         If no route was found that keeps the risk. The message states a sufficient charge.
     """
     problem, extra = search.problem, request.max_extra_time
-    fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
+    fastest, slow_s = search.fastest()
+    if fastest is None:
+        raise search.refusal("was found that keeps" if slow_s else "keeps")
     shortest, long_m = search.best_or(fastest, (0.0, 1.0), problem.length_m)
     fastest_s = problem.taken_s(fastest)
     limit_s = np.inf if extra is None else (1 + extra) * fastest_s

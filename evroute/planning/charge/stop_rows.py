@@ -240,8 +240,7 @@ class StopRows:
 
     def _safe_without(self, search: RiskSearch) -> Found | None:
         """Return the fastest route found without a stop that keeps the risk, if there is one."""
-        cost = self.problem.time_s
-        route, gap_s = search.best_of((0.0, 1.0), cost)
+        route, gap_s = search.fastest()
         if route is None or not self.suffices(route):
             return None
         late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
