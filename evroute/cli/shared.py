@@ -15,7 +15,7 @@ from evroute.limits import parse_toml
 from evroute.optional import check_extra
 
 if TYPE_CHECKING:
-    from evroute.experiments.engines import Engine
+    from evroute.experiments.parallel.engine import Engine
 
 Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
 VehicleName = Annotated[
@@ -100,7 +100,7 @@ class Workers:
         if self.cluster is None:
             yield self.jobs
             return
-        from evroute.experiments.cluster import cluster as connected
+        from evroute.experiments.parallel.dask_cluster import cluster as connected
 
         with connected(self.cluster) as engine:
             yield replace(engine, mixed=self.mixed)

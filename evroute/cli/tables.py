@@ -26,7 +26,7 @@ from evroute.planning.searches.search import numba_installed
 from evroute.text import escaped
 
 if TYPE_CHECKING:
-    from evroute.experiments.engines import Engine
+    from evroute.experiments.parallel.engine import Engine
 
 Executing = Union["Engine", int]
 """An executor, or a number of processes of this machine."""
@@ -141,7 +141,7 @@ def _print_blocks(
     """Answer the requests in blocks, by an executor or in several processes."""
     import pyarrow as pa
 
-    from evroute.experiments.blocks.flow import in_order
+    from evroute.experiments.blocks.tasks import in_order
     from evroute.experiments.blocks.work import ANSWERS, ROWS, table_blocks
 
     for files in in_order(names, table_blocks(requests, usual, only), engine):

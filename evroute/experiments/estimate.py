@@ -1,8 +1,4 @@
-"""Estimated time and disk of an experiment, from a few rounds of each kind of its runs.
-
-Time and disk of a run are taken as linear in its rounds, except the time of exact models whose
-contexts vary (`exact_time`). Other models whose rounds slow down as they learn take longer.
-"""
+"""What an experiment would take: runs, time and disk space, by playing a few rounds."""
 
 import os
 import tempfile
@@ -10,16 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-
-from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.experiments.exact_time import exact_time_s
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
 
-FEW_ROUNDS, SOME_ROUNDS = 10, 40
+ROUNDS = 40
+"""Rounds of each kind of run that are played. Time and disk are taken as linear in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +28,7 @@ class Estimate:
     rounds
         Rounds left to play.
     kinds
-        Combinations played for the estimate.
+        Combinations of network, method, world, search and prior, each played for the estimate.
     cpu_s
         Time of all runs left, s.
     wall_s
@@ -57,10 +50,9 @@ class Estimate:
 
 
 def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
-    """Estimate time and disk of an experiment by playing a few rounds of each combination.
+    """Estimate time and disk of an experiment by playing a few rounds of each kind of run.
 
-    A combination is a network, method, world, search, prior and lengthscale. Nothing is written
-    in ``out``. Its finished runs are not counted.
+    Nothing is written in ``out``. Its finished runs are not counted.
 
     Parameters
     ----------
@@ -88,20 +80,15 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         kinds.setdefault(kind, []).append(run)
     seconds, disk = [0.0], 0.0
     failures: dict[str, str] = {}
-    # every process prepares the network before its first run
-    prepared = {(run.network, run.prior): run for run in reversed(left)}
-    preparing_s = sum(_played(run, 1)[0] for run in prepared.values())
     for same in kinds.values():
-        first = same[0]
-        start, slope, error = _calibrated(first)
+        first = replace(same[0], horizon=min(ROUNDS, same[0].horizon))
+        took_s, size, error = _played(first)
         if error:
             failures[first.name] = error
             continue
-        exact_s = exact_time_s(first)
-        for run in same:
-            run_s, run_bytes = start + slope * run.horizon
-            seconds.append(max(float(run_s), exact_s))
-            disk += float(run_bytes)
+        longer = [run.horizon / first.horizon for run in same]
+        seconds += [took_s * each for each in longer]
+        disk += size * sum(longer)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
     return Estimate(
         runs=len(runs),
@@ -109,38 +96,19 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         rounds=sum(run.horizon for run in left),
         kinds=len(kinds),
         cpu_s=sum(seconds),
-        wall_s=preparing_s + max(sum(seconds) / at_once, *seconds, 0.0),
+        wall_s=max(sum(seconds) / at_once, *seconds),
         disk_bytes=round(disk),
         failures=failures,
     )
 
 
-def _calibrated(run: Run) -> tuple[FloatArray, FloatArray, str]:
-    """Return start and slope, (2,) each, of seconds and bytes by round of a run, and its error.
-
-    The error is empty if the run succeeds.
-    """
-    few, some = min(FEW_ROUNDS, run.horizon), min(SOME_ROUNDS, run.horizon)
-    *used, error = _played(run, some)
-    most = np.array(used)
-    if error or few == some:
-        return most, np.zeros(2), error
-    *used, error = _played(run, few)
-    slope = np.maximum(most - used, 0.0) / (some - few)
-    return most - slope * some, slope, error
-
-
-def _played(run: Run, rounds: int) -> tuple[float, float, str]:
+def _played(run: Run) -> tuple[float, float, str]:
+    """Return seconds and bytes of a run, tables united with others included, and its error."""
     with tempfile.TemporaryDirectory(prefix="evroute-estimate-") as place:
         folder = RunFolder(Path(place))
         started = perf_counter()
-        short = replace(run, horizon=rounds)
-        attempt(short, folder, lambda t: None)
+        attempt(run, folder, lambda t: None)
         took_s = perf_counter() - started
-        size = sum(path.stat().st_size for path in folder.path.rglob("*") if path.is_file())
-        merged = sum(
-            path.stat().st_size
-            for kind in ("parts", "timings")
-            for path in (folder.path / kind).glob("*")
-        )
-        return took_s, float(size + merged), folder.failures().get(short.name, "")
+        sizes = {path: path.stat().st_size for path in folder.path.rglob("*") if path.is_file()}
+        united = [size for path, size in sizes.items() if path.parent.name in ("parts", "timings")]
+        return took_s, float(sum(sizes.values()) + sum(united)), folder.failures().get(run.name, "")

@@ -37,8 +37,8 @@ from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.errors import EvrouteError, require
 from evroute.experiments.agents import check_vehicles
-from evroute.experiments.engines import Engine, execute
-from evroute.experiments.exact_time import warn_of_exact_time
+from evroute.experiments.execution import execute
+from evroute.experiments.parallel.engine import Engine
 from evroute.experiments.provenance import trip_files, versions, world_sources
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
@@ -317,7 +317,7 @@ def simulate(
     on_progress
         Called with the rounds done and the rounds in total, finished runs included.
     executor
-        Any executor of ``concurrent.futures``, or an engine, as of `cluster.cluster`. It stays
+        Any executor of ``concurrent.futures``, or an engine, as of `dask_cluster.cluster`. It stays
         open. Processes of this machine if None.
     ahead
         Largest number of runs submitted to the executor at a time.
@@ -340,7 +340,6 @@ def simulate(
     mixed = {"mixed": True} if engine is not None and engine.mixed else {}
     with folder.writing(manifest(experiment) | mixed):
         left = folder.left_of(runs) if resume else runs
-        warn_of_exact_time(left)
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)

@@ -27,11 +27,9 @@ from evroute.door.opened import DoorNames
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, LimitError
-from evroute.experiments import tasks
-from evroute.experiments.blocks import flow, work
-from evroute.experiments.blocks.flow import in_order
+from evroute.experiments.blocks import work
 from evroute.experiments.blocks.tables import answers_by, write_matrix_by
-from evroute.experiments.blocks.tasks import BlockTask, DoorInputs, answer_block
+from evroute.experiments.blocks.tasks import BlockWork, DoorInputs, in_order
 from evroute.experiments.blocks.work import (
     ANSWERS,
     PAIRS,
@@ -40,9 +38,11 @@ from evroute.experiments.blocks.work import (
     request_blocks,
     table_blocks,
 )
-from evroute.experiments.cluster import cluster
-from evroute.experiments.engines import Engine
-from evroute.experiments.tasks import Outcome
+from evroute.experiments.parallel import engine as engines
+from evroute.experiments.parallel import pool
+from evroute.experiments.parallel.dask_cluster import cluster
+from evroute.experiments.parallel.engine import Engine
+from evroute.experiments.parallel.tasks import Task, machine
 from evroute.learning.learn import learn
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
@@ -179,7 +179,7 @@ def test_a_thousand_requests_take_less_than_two_kilobytes(
     inputs = DoorInputs(DENVER, near=False)
     with read_requests(batch, *columns_of("energy")) as table:
         first, second = table_blocks(table, {}, "energy")
-    task = BlockTask(DENVER, first, inputs.of(first), tasks.machine())
+    task = Task(BlockWork(DENVER, first), inputs.of(first), machine())
     assert len(pickle.dumps(task)) < 2048
     monkeypatch.setattr(work, "WHOLE_BYTES", 1000)
     with read_requests(batch, *columns_of("energy")) as table:
@@ -236,7 +236,7 @@ def test_a_worker_asks_once_for_the_files_that_it_lacks(
     door = DoorNames("denver", belief=learned if with_belief else None)
     (block,) = request_blocks(iter([row]), {}, None)
     inputs = DoorInputs(door, near=False)
-    task = BlockTask(door, block, inputs.of(block))
+    task = Task(BlockWork(door, block), inputs.of(block))
     assert len(pickle.dumps(task)) < 2048
     (expected,) = in_order(door, iter([block]), 2)
     answer = json.loads(expected[ANSWERS])
@@ -245,13 +245,13 @@ def test_a_worker_asks_once_for_the_files_that_it_lacks(
         assert answer["vehicle"] == load_vehicle("volvo-c40").name
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "elsewhere"))
-    asked = answer_block(task)
+    asked = task.do()
     assert len(asked.missing) == 2
     assert not asked.files
-    assert answer_block(task.with_bytes(asked.missing, inputs.paths)).files == expected
+    assert task.with_bytes(asked.missing, inputs.paths).do().files == expected
     for path in [car, *learned.glob("beliefs/*")]:
         path.unlink(missing_ok=True)
-    assert answer_block(task).files == expected
+    assert task.do().files == expected
 
 
 def test_a_network_that_was_built_again_is_the_new_one_for_long_lived_workers(
@@ -267,13 +267,13 @@ def test_a_network_that_was_built_again_is_the_new_one_for_long_lived_workers(
     assert metres[1] == pytest.approx(1.5 * metres[0])
 
 
-def dies_once(task: BlockTask) -> Outcome:
+def dies_once(block: work.RequestBlock, opened: Any, check: Any) -> dict[str, bytes]:
     """Return the number of a block's first row; the process dies of the second block at first."""
-    died, first = Path(os.environ["EVROUTE_TEST_DIED"]), getattr(task.block, "first", 0)
-    if first == 8 and (task.door.run == "always" or not died.exists()):
+    died = Path(os.environ["EVROUTE_TEST_DIED"])
+    if block.first == 8 and ("EVROUTE_TEST_ALWAYS" in os.environ or not died.exists()):
         died.touch()
         os._exit(9)
-    return Outcome(files={ANSWERS: b"%d" % first})
+    return {ANSWERS: b"%d" % block.first}
 
 
 @pytest.mark.parametrize("always", [False, True])
@@ -281,9 +281,13 @@ def test_a_lost_process_loses_no_answer_and_a_deadly_block_ends_in_one_line(
     denver: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: bool
 ) -> None:
     monkeypatch.setattr(work, "ENERGIES", 7)
-    monkeypatch.setattr(flow, "_answer_in_worker", dies_once)
+    monkeypatch.setattr(work.RequestBlock, "files", dies_once)
+    for module in (engines, pool):
+        monkeypatch.setattr(module, "forks", lambda: True)  # workers have the deadly block
     monkeypatch.setenv("EVROUTE_TEST_DIED", str(tmp_path / "died"))
-    door = DoorNames("denver", run="always" if always else None)
+    if always:
+        monkeypatch.setenv("EVROUTE_TEST_ALWAYS", "1")
+    door = DoorNames("denver")
     found = in_order(door, request_blocks(iter(requests(denver, 40)), {}, "energy"), 2)
     if always:
         with pytest.raises(EvrouteError, match="requests from row 8 on died 6 times") as refused:
@@ -297,7 +301,7 @@ def test_a_lost_process_loses_no_answer_and_a_deadly_block_ends_in_one_line(
 def test_workers_with_other_digits_and_lost_executors_end_in_one_line(
     denver: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flow, "machine", lambda: {"BLAS": "another"})
+    monkeypatch.setattr(engines, "machine", lambda: {"BLAS": "another"})
     with ThreadPoolExecutor(1) as executor:
         found = request_blocks(iter(requests(denver, 2)), {}, "energy")
         with pytest.raises(EvrouteError, match=r"another here.*accept it with --mixed"):

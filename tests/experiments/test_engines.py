@@ -14,7 +14,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from dataclasses import replace
-from multiprocessing import active_children
+from multiprocessing import active_children, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,17 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
-from evroute.experiments import cluster as cluster_module
-from evroute.experiments import engines, processes, tasks
+from evroute.experiments import execution
 from evroute.experiments.blocks import work
-from evroute.experiments.blocks.flow import in_order
+from evroute.experiments.blocks.tasks import in_order
 from evroute.experiments.blocks.work import request_blocks
-from evroute.experiments.cluster import cluster
-from evroute.experiments.engines import Engine
+from evroute.experiments.execution import RunInputs, RunWork
 from evroute.experiments.experiment import Experiment, grid, simulate
+from evroute.experiments.parallel import dask_cluster, engine, pool
+from evroute.experiments.parallel.dask_cluster import cluster
+from evroute.experiments.parallel.engine import Engine
+from evroute.experiments.parallel.tasks import Input, Task, digest_of_file, machine
 from evroute.experiments.runs import RunFolder
-from evroute.experiments.tasks import Inputs, Task, play_task
 from evroute.network import store
 from evroute.planning.planner import Planner
 
@@ -90,15 +91,15 @@ def by_threads(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:
 
 
 def by_dask(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:
-    with cluster(scheduler.scheduler_address) as engine:
-        return simulate(wanted, out, executor=engine)
+    with cluster(scheduler.scheduler_address) as dask:
+        return simulate(wanted, out, executor=dask)
 
 
-@pytest.mark.parametrize("engine", [by_processes, by_threads, by_dask])
+@pytest.mark.parametrize("play", [by_processes, by_threads, by_dask])
 def test_every_engine_gives_the_same_bytes(
-    engine: Callable[..., RunFolder], alone: dict[str, bytes], scheduler: Any, tmp_path: Path
+    play: Callable[..., RunFolder], alone: dict[str, bytes], scheduler: Any, tmp_path: Path
 ) -> None:
-    folder = engine(experiment(20), tmp_path / "runs", scheduler)
+    folder = play(experiment(20), tmp_path / "runs", scheduler)
     assert folder.failures() == {}
     assert content(folder) == alone
     assert not list((folder.path / "failures").glob("*"))
@@ -124,7 +125,7 @@ class Kills:
 def test_killed_processes_lose_no_run(
     few: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    for module in (engines, processes):
+    for module in (engine, pool):
         monkeypatch.setattr(module, "forks", lambda: start == "Fork")
 
     def workers() -> list[int]:
@@ -148,8 +149,8 @@ def test_killed_dask_workers_lose_no_run(
             return list(client.run(os.getpid).values())
 
         report = Kills({4}, workers)
-        with cluster(scheduler.scheduler_address) as engine:
-            folder = simulate(experiment(4), tmp_path / "runs", executor=engine, on_progress=report)
+        with cluster(scheduler.scheduler_address) as dask:
+            folder = simulate(experiment(4), tmp_path / "runs", executor=dask, on_progress=report)
     assert not report.left
     assert folder.failures() == {}
     assert content(folder) == few
@@ -157,14 +158,14 @@ def test_killed_dask_workers_lose_no_run(
 
 def test_workers_that_dask_forgot_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after kills while they start."""
-    begin, made = cluster_module._Check.__init__, list[Any]()
+    begin, made = dask_cluster._Check.__init__, list[Any]()
 
     def recorded(check: Any, client: Any, address: str, place: Any, count: int) -> None:
         made.append(place)
         begin(check, client, address, place, count)
 
-    monkeypatch.setattr(cluster_module._Check, "__init__", recorded)
-    with cluster("local:1") as engine:
+    monkeypatch.setattr(dask_cluster._Check, "__init__", recorded)
+    with cluster("local:1") as dask:
         (place,) = made
         while not place.workers:
             time.sleep(0.05)
@@ -174,24 +175,26 @@ def test_workers_that_dask_forgot_are_started_again(monkeypatch: pytest.MonkeyPa
         while place.scheduler.workers:
             time.sleep(0.05)
         while not place.scheduler.workers:  # a check refuses to wait for ever
-            engine.check()
+            dask.check()
             time.sleep(0.05)
 
 
-play_in_worker = engines._play_in_worker
+play = execution.play
 
 
-def deadly(task: Task) -> tasks.Outcome:
-    """Play a run in a worker, whose process dies of one of them."""
-    if task.run.seed == 1:
+def deadly(run: Any, folder: RunFolder, on_round: Callable[[int], None]) -> None:
+    """Play a run; the process of a worker dies of one of them."""
+    if run.seed == 1 and parent_process() is not None:
         os._exit(9)
-    return play_in_worker(task)
+    play(run, folder, on_round)
 
 
 def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "_play_in_worker", deadly)
+    monkeypatch.setattr(execution, "play", deadly)
+    for module in (engine, pool):
+        monkeypatch.setattr(module, "forks", lambda: True)  # workers have the deadly run
     wanted = grid(
         networks=["denver"],
         trips=["A"],
@@ -226,8 +229,8 @@ def test_a_run_that_is_taken_when_the_pool_breaks_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first two tasks start the processes, and the fourth is the second run."""
-    monkeypatch.setattr(processes, "ProcessPoolExecutor", Breaks)
-    monkeypatch.setattr(processes, "forks", lambda: True)
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Breaks)
+    monkeypatch.setattr(pool, "forks", lambda: True)
     folder = simulate(experiment(1), tmp_path / "runs", jobs=2)
     assert len(folder.finished_runs()) == 3
     Breaks.submitted = 0
@@ -243,8 +246,8 @@ def test_a_run_that_is_taken_when_the_pool_breaks_is_played(
 def test_processes_that_cannot_start_end_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_start_worker", lambda shared: os._exit(9))
-    monkeypatch.setattr(processes, "forks", lambda: True)
+    monkeypatch.setattr(pool, "_start_worker", lambda shared: os._exit(9))
+    monkeypatch.setattr(pool, "forks", lambda: True)
     with pytest.raises(EvrouteError, match="no process of --jobs can start"):
         simulate(experiment(1), tmp_path / "runs", jobs=2)
 
@@ -254,17 +257,17 @@ def test_a_worker_that_lacks_the_network_asks_for_it_once(
 ) -> None:
     store.save(hill, tmp_path / "hill.npz")
     run = next(experiment(1, str(tmp_path / "hill.npz")).runs())
-    inputs = Inputs(near=False)
-    task = Task(run, inputs.of(run))
+    inputs = RunInputs(near=False)
+    task = Task(RunWork(run), inputs.of(run))
     (network,) = task.inputs
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "elsewhere"))
-    asked = play_task(task)
+    asked = task.do()
     assert (asked.missing, asked.files) == ((network.digest,), {})
-    played = play_task(task.with_bytes(asked.missing, inputs.paths))
+    played = task.with_bytes(asked.missing, inputs.paths).do()
     assert list(played.files)[-1] == f"parts/{run.name}.parquet"
     (tmp_path / "hill.npz").unlink()
-    again = play_task(task)
+    again = task.do()
     part = f"parts/{run.name}.parquet"
     assert again.files[part] == played.files[part]
     assert len(pickle.dumps(task)) < 2048
@@ -280,9 +283,9 @@ def test_a_network_that_was_built_again_is_the_new_one_for_long_lived_workers(
         for network in (hill, replace(hill, length_m=1.5 * hill.length_m)):
             store.save(network, path)
             run = next(experiment(1, str(path)).runs())
-            task = Task(run, (tasks.Input(str(path), tasks.digest_of_file(path), ".npz"),))
+            task = Task(RunWork(run), (Input(str(path), digest_of_file(path), ".npz"),))
             sent = task.with_bytes((task.inputs[0].digest,), {task.inputs[0].digest: path})
-            files = worker.submit(play_task, sent).result().files
+            files = worker.submit(sent.do).result().files
             part = pq.read_table(pa.BufferReader(files[f"parts/{run.name}.parquet"]))
             eq8_wh.append(part["eq8_wh"][0].as_py())
             by_hand = Planner(network, "reference", physics="eq8").plan("in", "out")
@@ -293,8 +296,8 @@ def test_a_network_that_was_built_again_is_the_new_one_for_long_lived_workers(
 def test_workers_with_other_digits_are_refused_unless_they_are_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = tasks.machine()
-    monkeypatch.setattr(engines, "machine", lambda: here | {"BLAS": "openblas 0.3 Prescott"})
+    here = machine()
+    monkeypatch.setattr(engine, "machine", lambda: here | {"BLAS": "openblas 0.3 Prescott"})
     with ThreadPoolExecutor(1) as executor:
         with pytest.raises(EvrouteError, match=r"BLAS .* there, openblas 0\.3 Prescott here") as no:
             simulate(experiment(1), tmp_path / "runs", executor=executor)
@@ -378,13 +381,13 @@ def test_a_bad_cluster_is_refused_in_one_line(tmp_path: Path, words: list[str], 
 def test_the_command_plays_on_a_cluster(
     few: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end, ended = cluster_module._end, list[Any]()
+    end, ended = dask_cluster._end, list[Any]()
 
     def recorded(made: Any, others: Any) -> None:
         ended.append(made)
         end(made, others)
 
-    monkeypatch.setattr(cluster_module, "_end", recorded)
+    monkeypatch.setattr(dask_cluster, "_end", recorded)
     table = tmp_path / "runs.toml"
     table.write_text(
         'horizon = 2\nseeds = 4\nworld = "free-flow"\n'

@@ -11,9 +11,9 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.door.opened import DoorNames
-from evroute.experiments.blocks.flow import in_order
+from evroute.experiments.blocks.tasks import in_order
 from evroute.experiments.blocks.work import ANSWERS, PAIRS, PairBlock, Row, request_blocks
-from evroute.experiments.engines import Engine
+from evroute.experiments.parallel.engine import Engine
 from evroute.planning.dispatch.reduced import check_same
 from evroute.planning.dispatch.stops import check_rows, read_stops
 from evroute.planning.matrix import AIMS, Cells, Written

@@ -8,8 +8,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from evroute.errors import EvrouteError, require
-from evroute.experiments.engines import POLL_S, Engine
-from evroute.experiments.processes import interrupts_later
+from evroute.experiments.parallel.engine import POLL_S, Engine
+from evroute.experiments.parallel.pool import interrupts_later
 from evroute.optional import check_extra
 
 LOCAL = "local:"

@@ -47,8 +47,8 @@ def forks() -> bool:
 class Shared:
     """Numbers that a caller and its workers share.
 
-    rounds: played by each worker.  started: 1 once a worker began.  stop: 1 once the work is to
-    end.  place: folder of their files.
+    rounds: rounds or rows of each worker.  started: 1 once a worker began.  stop: 1 once the work
+    is to end.  place: folder of their files.
     """
 
     rounds: Any
@@ -66,7 +66,7 @@ class Pool:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that the processes played."""
+        """Number of rounds or rows that the processes did."""
         return sum(self.shared.rounds)
 
     def check_started(self) -> None:
@@ -160,27 +160,16 @@ def place() -> Path:
     return Path(_shared.place)
 
 
-def check_stop() -> None:
-    """Stop the work of a worker if the caller was interrupted.
+def step() -> None:
+    """Count a round or row of a worker, unless it is to stop.
 
     Raises
     ------
     StoppedError
-        If it was.
+        If the caller was interrupted.
     """
     if _shared.stop.value:
         raise StoppedError
-
-
-def count_round(t: int) -> None:
-    """Count a round of a worker, unless it is to stop.
-
-    Raises
-    ------
-    StoppedError
-        As `check_stop`.
-    """
-    check_stop()
     rounds = _shared.rounds
     rounds[int(current_process().name.rpartition("-")[2]) % len(rounds)] += 1
 
