@@ -20,7 +20,7 @@ from evroute.network.catalog import network_names
 from evroute.service import answers
 from evroute.service.bodies import parsed
 from evroute.service.formats import ARROW, PARQUET, accepted
-from evroute.service.guard import BODY, METRICS, LimitedService, Limits, LoggedFailures
+from evroute.service.guard import BODY, METRICS, Held, LimitedService, Limits, LoggedFailures
 from evroute.service.metrics import MEDIA_TYPE, Measured, Metrics
 from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
@@ -34,7 +34,6 @@ from evroute.service.requests import (
     RangeBody,
     Trips,
 )
-from evroute.service.shared import Shared, Slots
 from evroute.service.work import ConflictingTripsError, Work
 from evroute.validation.invalid import problem_text
 
@@ -75,7 +74,7 @@ def make_app(
     hosts: tuple[str, ...] = LOCAL_HOSTS,
     most_s: float = MOST_S,
     limits: Limits = Limits(),  # noqa: B008
-    slots: Slots | None = None,
+    metrics_folder: Path | None = None,
     loaded: bool = False,
 ) -> ASGIApp:
     """Return the ASGI application of the service.
@@ -91,17 +90,17 @@ def make_app(
     most_s
         Seconds after which no further plan of ``/v1/plans`` is begun.
     limits
-        Limits of all requests together.
-    slots
-        Shared memory of the workers of the service, or None for one process.
+        Limits of the requests of this process.
+    metrics_folder
+        Folder of the numbers of all workers, or None for a service of one process.
     loaded
         Whether compiled code and the usual roads are loaded before the first request.
     """
     work = Work(beliefs, most_s)
     if loaded:
         work.load()
-    shared = Shared(slots)
-    metrics = Metrics(slots, shared)
+    held = Held()
+    metrics = Metrics(held, metrics_folder)
     app = _Service(
         title="evroute",
         version=__version__,
@@ -125,7 +124,7 @@ def make_app(
         return Response(metrics.text(), media_type=MEDIA_TYPE)
 
     app.include_router(_paths(work))
-    limited = LimitedService(app, token=token, hosts=hosts, limits=limits, shared=shared)
+    limited = LimitedService(app, token=token, hosts=hosts, limits=limits, held=held)
     return Measured(limited, metrics, [*app.openapi()["paths"], METRICS, "/openapi.json"])
 
 

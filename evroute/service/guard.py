@@ -4,14 +4,14 @@ import asyncio
 import hmac
 import logging
 import uuid
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evroute.service.problems import problem
-from evroute.service.shared import Shared
 
 OPEN = ("/healthz",)
 """Paths that need no token."""
@@ -26,7 +26,7 @@ log = logging.getLogger("evroute.service")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a service.
+    """Limits of a service, or of one of its workers (`of_worker`).
 
     Parameters
     ----------
@@ -48,6 +48,35 @@ class Limits:
     read_s: float = 20.0
     waiting: int = 64
 
+    def of_worker(self, workers: int) -> "Limits":
+        """Return the limits of each of some workers, which together keep those of the service.
+
+        A worker has a share of the bodies and of the requests, but always one body and one request.
+
+        Parameters
+        ----------
+        workers
+            Number of workers.
+        """
+        bodies_bytes = max(self.bodies_bytes // workers, self.body_bytes)
+        return replace(self, bodies_bytes=bodies_bytes, waiting=max(self.waiting // workers, 1))
+
+
+class Held:
+    """Bytes of bodies and requests that a worker holds at the moment, and its large body."""
+
+    def __init__(self) -> None:
+        self.body_bytes = 0
+        self.requests = 0
+        self.large = asyncio.Lock()
+        self.on_change: Callable[[], None] = lambda: None
+
+    def add(self, *, body_bytes: int = 0, requests: int = 0) -> None:
+        """Hold some more bytes and requests, or fewer."""
+        self.body_bytes += body_bytes
+        self.requests += requests
+        self.on_change()
+
 
 class LimitedService:
     """An ASGI application behind limits. It finds the body under `BODY` of its scope.
@@ -63,8 +92,8 @@ class LimitedService:
         ``*`` every name.
     limits
         Limits of all requests together.
-    shared
-        Bytes and requests of all workers of the service, or None for one of its own.
+    held
+        Counts of the bytes and the requests, or None for new ones.
     """
 
     def __init__(
@@ -74,13 +103,13 @@ class LimitedService:
         token: str,
         hosts: tuple[str, ...],
         limits: Limits = Limits(),
-        shared: Shared | None = None,
+        held: Held | None = None,
     ) -> None:
         self.application = application
         self.expected = f"Bearer {token}".encode() if token else b""
         self.hosts = hosts
         self.limits = limits
-        self.shared = shared or Shared()
+        self.held = held or Held()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -144,7 +173,7 @@ class LimitedService:
                 scope[BODY] = body
                 await self._answer(scope, receive, send)
         finally:
-            self.shared.hold(-len(body), self.limits.bodies_bytes)
+            self.held.add(body_bytes=-len(body))
 
     async def _read(self, body: bytearray, receive: Receive) -> JSONResponse | None:
         """Append the whole body, which may have no stated length. Return a refusal, if any.
@@ -162,23 +191,25 @@ class LimitedService:
             part = message.get("body", b"")
             if len(body) + len(part) > self.limits.body_bytes:
                 return self._too_large()
-            if not self.shared.hold(len(part), self.limits.bodies_bytes):
+            if self.held.body_bytes + len(part) > self.limits.bodies_bytes:
                 return problem(429, "too many large bodies at once. Try again", close=True)
+            self.held.add(body_bytes=len(part))
             body += part
             more = message.get("more_body", False)
         return None
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.shared.begin(self.limits.waiting):
+        if self.held.requests >= self.limits.waiting:
             refusal = problem(429, "too many requests at once. Try again", close=True)
             await refusal(scope, receive, send)
             return
+        self.held.add(requests=1)
         try:
             large = len(scope[BODY]) > self.limits.large_bytes
-            async with self.shared.alone() if large else nullcontext():
+            async with self.held.large if large else nullcontext():
                 await self.application(scope, receive, send)
         finally:
-            self.shared.end()
+            self.held.add(requests=-1)
 
     def _too_large(self) -> JSONResponse:
         detail = f"a body has at most {self.limits.body_bytes:,} bytes. Send fewer rows"

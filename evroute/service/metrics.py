@@ -4,24 +4,24 @@ In a service of several workers each writes its numbers to files of a common fol
 multiprocess mode of ``prometheus_client``, which the variable `FOLDER` switches on.
 """
 
+import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
+    Gauge,
     Histogram,
     generate_latest,
 )
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector
-from prometheus_client.registry import Collector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evroute.service.guard import METRICS
-from evroute.service.shared import Shared, Slots
+from evroute.service.guard import METRICS, Held
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -38,58 +38,62 @@ class Metrics:
 
     Parameters
     ----------
-    slots
-        Shared memory and folder of the workers, or None for a service of one process.
-    shared
-        Requests and bytes that the workers hold.
+    held
+        Requests and bytes that this worker holds.
+    folder
+        Folder of the numbers of all workers, or None for a service of one process.
     """
 
-    def __init__(self, slots: Slots | None, shared: Shared) -> None:
-        self._all = self._own = CollectorRegistry()
-        if slots is not None:
+    def __init__(self, held: Held, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._all = own = CollectorRegistry()
+        if folder is not None:
             self._all = CollectorRegistry()
-            MultiProcessCollector(self._all, str(slots.folder))  # type: ignore[no-untyped-call]
-        self._held = CollectorRegistry()
-        self._held.register(_Held(shared))
+            MultiProcessCollector(self._all, str(folder))  # type: ignore[no-untyped-call]
         self.answers = Counter(
             "evroute_requests",
             "Requests by path, method and status of the answer.",
             ("path", "method", "status"),
-            registry=self._own,
+            registry=own,
         )
         self.seconds = Histogram(
             "evroute_request_seconds",
             "Seconds from the head of a request to the last part of its answer.",
             ("path",),
             buckets=BOUNDS_S,
-            registry=self._own,
+            registry=own,
         )
+        requests, body_bytes, workers = (
+            Gauge(name, words, registry=own, multiprocess_mode="livesum")
+            for name, words in (
+                ("evroute_requests_in_work", "Requests that are answered or wait."),
+                ("evroute_body_bytes", "Bytes of the bodies in memory."),
+                ("evroute_workers", "Processes that answer requests."),
+            )
+        )
+        workers.set(1)
+
+        def note() -> None:
+            requests.set(held.requests)
+            body_bytes.set(held.body_bytes)
+
+        held.on_change = note
 
     def text(self) -> bytes:
         """Return the numbers of all workers in the text form of Prometheus."""
-        return generate_latest(self._all) + generate_latest(self._held)
+        if self._folder is not None:
+            for process in _dead(self._folder):
+                mark_process_dead(process, str(self._folder))  # type: ignore[no-untyped-call]
+        return generate_latest(self._all)
 
 
-class _Held(Collector):
-    """Numbers of this moment, from the shared memory.
-
-    Parameters
-    ----------
-    shared
-        Requests and bytes that the workers hold.
-    """
-
-    def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Yield the numbers."""
-        for name, words, value in (
-            ("evroute_requests_in_work", "Requests that are answered or wait.", "waiting"),
-            ("evroute_body_bytes", "Bytes of the bodies in memory.", "held_bytes"),
-            ("evroute_workers", "Processes that answer requests.", "workers"),
-        ):
-            yield GaugeMetricFamily(name, words, value=getattr(self.shared, value))
+def _dead(folder: Path) -> Iterator[int]:
+    """Yield the processes that left numbers of their last moment and are no more."""
+    for process in {int(each.stem.rpartition("_")[2]) for each in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            yield process
 
 
 class Measured:

@@ -14,7 +14,6 @@ import signal
 import socket
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,7 +27,6 @@ from threadpoolctl import threadpool_limits
 from uvicorn.supervisors import Multiprocess
 
 from evroute.service.connections import GuardedConnection, prepare_process
-from evroute.service.shared import Slots
 
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Variable with which ``prometheus_client`` sums over processes, read at its import."""
@@ -38,7 +36,6 @@ OWNER = "owner.lock"
 """File of such a folder that its service locks."""
 GRACE_S = 30
 """Seconds that requests have left when the service is stopped."""
-POLL_S = 0.02
 HUNG_S = 120
 """Seconds after which a worker that does not answer its supervisor is replaced."""
 
@@ -51,27 +48,42 @@ class Service:
     ----------
     beliefs, token, hosts
         As in `make_app`.
-    slots
-        Shared memory of the workers, or None for one process.
+    workers
+        Number of processes, each with its share of the limits.
+    metrics_folder
+        Folder of the numbers of all workers, or None for one process.
+    loaded
+        Semaphore that a worker releases once it has loaded what it needs, or None for one process.
     """
 
     beliefs: Path
     token: str
     hosts: tuple[str, ...]
-    slots: Slots | None = None
+    workers: int = 1
+    metrics_folder: Path | None = None
+    loaded: Any = None
 
     def __call__(self) -> ASGIApp:
         """Return the application of this process."""
         from evroute.service.app import make_app
+        from evroute.service.guard import Limits
 
         prepare_process()
         threadpool_limits(1)  # threads of small products wait for each other
         supervisor = multiprocessing.parent_process()
-        if self.slots is not None and supervisor is not None:
+        if self.loaded is not None and supervisor is not None:
             threading.Thread(target=_end_after, args=(supervisor,), daemon=True).start()
-        return make_app(
-            self.beliefs, token=self.token, hosts=self.hosts, slots=self.slots, loaded=True
+        application = make_app(
+            self.beliefs,
+            token=self.token,
+            hosts=self.hosts,
+            limits=Limits().of_worker(self.workers),
+            metrics_folder=self.metrics_folder,
+            loaded=True,
         )
+        if self.loaded is not None:
+            self.loaded.release()
+        return application
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -127,10 +139,10 @@ def run(
         FileLock(Path(folder) / OWNER),
     ):
         os.environ[METRICS_FOLDER] = folder  # for the workers, which inherit it
-        slots = Slots(workers, Path(folder))
-        shared = replace(service, slots=slots)
-        threading.Thread(target=_when_taken, args=(slots, workers, ready), daemon=True).start()
-        Multiprocess(_configuration(shared, workers=workers), sockets=[listening]).run()
+        loaded = multiprocessing.get_context("spawn").Semaphore(0)
+        of_each = replace(service, workers=workers, metrics_folder=Path(folder), loaded=loaded)
+        threading.Thread(target=_when_loaded, args=(loaded, workers, ready), daemon=True).start()
+        Multiprocess(_configuration(of_each, workers=workers), sockets=[listening]).run()
 
 
 def _sweep_folders() -> None:
@@ -140,10 +152,10 @@ def _sweep_folders() -> None:
             shutil.rmtree(lock.parent, ignore_errors=True)
 
 
-def _when_taken(slots: Slots, workers: int, ready: Callable[[], None]) -> None:
-    """Wait until all workers have slots, which they take once they are loaded."""
-    while slots.taken < workers:
-        time.sleep(POLL_S)
+def _when_loaded(loaded: Any, workers: int, ready: Callable[[], None]) -> None:
+    """Wait until all workers have loaded what they need."""
+    for _ in range(workers):
+        loaded.acquire()
     ready()
 
 

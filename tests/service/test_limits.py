@@ -4,13 +4,11 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evroute.service.guard import BODY, LimitedService, Limits, LoggedFailures
-from evroute.service.shared import Shared, Slots
 
 OWN = [(b"host", b"127.0.0.1:8000")]
 Messages = list[dict[str, Any]]
@@ -114,7 +112,7 @@ def test_all_bodies_together_are_bounded_and_their_bytes_are_given_back() -> Non
         slow.go_on.set()
         assert [each for each, _ in await asyncio.gather(first, second)] == [200, 200]
         assert (await ask(service, b"0" * 50))[0] == 200
-        assert service.shared.held_bytes == 0
+        assert service.held.body_bytes == 0
 
     asyncio.run(main())
 
@@ -156,7 +154,7 @@ def test_a_client_that_is_gone_has_no_answer_and_holds_nothing() -> None:
 
     service = limited(echo)
     assert asyncio.run(ask(service, receive=gone)) == (0, b"")
-    assert (service.shared.held_bytes, service.shared.waiting) == (0, 0)
+    assert (service.held.body_bytes, service.held.requests) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -209,48 +207,14 @@ def test_an_unexpected_error_is_logged_with_the_id_of_its_answer(
     assert caplog.records[0].exc_info
 
 
-def two_of(slots: Slots, application: Any, **limits: Any) -> list[Any]:
-    """Return the limits of two workers, each with a slot of its own."""
-    made = []
-    for _ in range(2):
-        service = limited(application, **limits)
-        service.shared = Shared(slots)
-        made.append(service)
-    return made
-
-
-def test_requests_and_bytes_are_limited_over_both_workers(tmp_path: Path) -> None:
-    async def main() -> None:
-        slow = Waiting()
-        first, second = two_of(Slots(2, tmp_path), slow, waiting=2, bodies_bytes=50)
-        tasks = [asyncio.create_task(ask(first, b"0" * 30))]
-        await slow.reached(1)
-        assert (await ask(second, b"0" * 21))[0] == 429, "too many bytes"
-        tasks.append(asyncio.create_task(ask(second, b"0" * 20)))
-        await slow.reached(2)
-        assert second.shared.held_bytes == 50
-        assert [(await ask(each))[0] for each in (first, second)] == [429, 429], "too many requests"
-        slow.go_on.set()
-        assert [status for status, _ in await asyncio.gather(*tasks)] == [200, 200]
-        assert (first.shared.held_bytes, second.shared.waiting) == (0, 0)
-        assert (await ask(first, b"0" * 50))[0] == 200
-
-    asyncio.run(main())
-
-
-def test_large_bodies_of_both_workers_are_answered_one_after_the_other(tmp_path: Path) -> None:
-    async def main() -> None:
-        slow = Waiting()
-        services = two_of(Slots(2, tmp_path), slow, large_bytes=10)
-        tasks = [asyncio.create_task(ask(each, b"0" * 11)) for each in services]
-        await slow.reached(1)
-        tasks.append(asyncio.create_task(ask(services[1], b"0" * 10)))
-        await slow.reached(2)
-        assert sorted(map(len, slow.bodies)) == [10, 11]
-        slow.go_on.set()
-        assert [status for status, _ in await asyncio.gather(*tasks)] == [200] * 3
-
-    asyncio.run(main())
+def test_workers_together_keep_the_limits_of_the_service() -> None:
+    limits = Limits(bodies_bytes=100, body_bytes=20, waiting=9)
+    of_each = limits.of_worker(4)
+    assert (of_each.bodies_bytes, of_each.waiting) == (25, 2)
+    assert (of_each.body_bytes, of_each.large_bytes) == (limits.body_bytes, limits.large_bytes)
+    many = limits.of_worker(50)
+    assert (many.bodies_bytes, many.waiting) == (20, 1), "always one body and one request"
+    assert limits.of_worker(1) == limits
 
 
 def test_numbers_need_the_token_and_never_wait() -> None:

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from evroute.network.catalog import load_network
+from evroute.service.guard import Held
 from evroute.service.metrics import Measured, Metrics
-from evroute.service.shared import FIELDS, SPARE, Shared, Slots
 from evroute.service.workers import listen
 
 ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
@@ -111,20 +111,18 @@ def test_workers_end_with_their_supervisor(start: Any, tmp_path: Path) -> None:
     assert not [each for each in workers if each.is_running()]
 
 
-def test_the_slot_of_a_dead_worker_is_taken_over(tmp_path: Path) -> None:
-    slots = Slots(1, tmp_path)
-    dead, living = Shared(slots), Shared(slots)
-    assert dead.begin(9)
-    assert dead.hold(70, 99)
-    assert living.begin(9)
-    assert (living.waiting, living.held_bytes, living.workers) == (2, 70, 2)
-    dead._lock.release()  # as the system does for a process that ends
-    heir = Shared(slots)
-    assert (heir.waiting, heir.held_bytes, heir.workers) == (1, 0, 2)
-    kept = [Shared(slots) for _ in range(len(slots.numbers) // FIELDS - 2)]
-    assert len(kept) == SPARE - 1
-    with pytest.raises(RuntimeError, match="all 9 slots"):
-        Shared(slots)
+def test_a_dead_worker_leaves_the_numbers_of_the_moment_and_another_takes_its_place(
+    start: Any, tmp_path: Path
+) -> None:
+    address, process = start("--workers", "2", folder=tmp_path)
+    first, _ = workers_of(process)
+    first.kill()
+    psutil.wait_procs([first], timeout=120)
+    while (
+        first in workers_of(process)
+        or "evroute_workers 2.0" not in ask(address, "GET", "/metrics")[1]
+    ):
+        time.sleep(0.05)
 
 
 def test_numbers_have_paths_without_names_and_no_request_of_their_own(service: str) -> None:
@@ -146,7 +144,7 @@ def test_numbers_have_paths_without_names_and_no_request_of_their_own(service: s
 
 
 def test_a_request_is_counted_before_its_client_has_the_whole_answer() -> None:
-    metrics = Metrics(None, Shared(None))
+    metrics = Metrics(Held())
 
     def counted() -> float:
         found = re.findall(r"^evroute_requests_total{.*} (.*)$", metrics.text().decode(), re.M)
