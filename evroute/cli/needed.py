@@ -16,6 +16,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.readers.table import check_columns, read_table
 from evroute.network.catalog import load_network
 from evroute.planning.dispatch.needs import ChargeRequest, needed, needed_of_day
+from evroute.planning.documents import Needed, NeededOfDay
 from evroute.planning.fields import day_of
 
 COLUMNS = ("from", "to", "depart")
@@ -51,6 +52,7 @@ def charge(
     roads = load_network(network)
     learned = None if belief is None else load_belief(belief, run, network=roads)
     day = Planner(roads, wanted.vehicle, learned, conditions=wanted.conditions).of_car(wanted.car)
+    answer: Needed | NeededOfDay
     if trips is None:
         ends = str(wanted.origin), str(wanted.destination)
         planner = day.under(day_of(wanted.conditions, wanted.depart))
@@ -79,7 +81,7 @@ def _rows(path: Path) -> list[list[str | None]]:
     return [[start, end, depart or None] for start, end, depart in rows]
 
 
-def _print(answer: dict[str, Any]) -> None:
+def _print(answer: Any) -> None:
     """Print an answer as a table, with the trips of a day above it."""
     if "trips" in answer:
         rows = [

@@ -10,7 +10,9 @@ from typing import Any
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, require
+from evroute.planning import documents
 from evroute.planning.battery import Battery
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute, Street
 from evroute.planning.planner import Planner
@@ -38,9 +40,10 @@ def columns_of(only: str | None) -> tuple[Sequence[str], Sequence[str]]:
     return (ENERGY_COLUMNS if only else COLUMNS), NUMBERS
 
 
-def document(plan: Plan) -> dict[str, Any]:
+def document(plan: Plan) -> documents.Plan:
     """Return a plan as a JSON document. Energies in Wh, charges in % of the battery or None."""
     battery = plan.battery
+    minutes_from: Any = plan.minutes_from
     return {
         "network": plan.network,
         "vehicle": plan.vehicle,
@@ -62,39 +65,36 @@ def document(plan: Plan) -> dict[str, Any]:
         "proof": plan.proof,
         "recommended": plan.recommended,
         "proofs": plan.proofs,
-        "minutes_from": plan.minutes_from,
+        "minutes_from": minutes_from,
         "assumed": plan.assumed,
         "note": plan.note,
-        "routes": {
-            name: _route(route, battery)
-            | {
-                "arrival_time": plan.arrival_time(name),
-                "energy_cost": plan.energy_cost(name),
-                "cost": plan.cost(name),
-            }
-            for name, route in plan.routes.items()
-        },
+        "routes": {name: _route(plan, name) for name in plan.routes},
     }
 
 
-def _saving(plan: Plan) -> dict[str, Any] | None:
+def _saving(plan: Plan) -> documents.Saving | None:
     if plan.saving is None:
         return None
     return {
         "mean_wh": plan.saving.mean_wh,
         "sd_wh": plan.saving.std_wh,
-        "interval_90_wh": list(plan.saving.interval_wh()),
+        "interval_90_wh": plan.saving.interval_wh(),
         "told_apart": plan.saving.told_apart,
     }
 
 
-def _street(street: Street) -> dict[str, Any]:
+def _street(street: Street) -> Any:
     """Return the fields of a street. `asdict` copies each value, 2 % of the time of a plan."""
     return {name: getattr(street, name) for name in Street.__slots__}
 
 
-def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {
+def _stop(stop: ChargingStop) -> Any:
+    return asdict(stop)
+
+
+def _route(plan: Plan, name: str) -> documents.PlannedRoute:
+    route = plan.routes[name]
+    return {
         "edges": list(route.edges),
         "start_m": route.route.start_m,
         "end_m": route.end_m,
@@ -107,37 +107,44 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "climb_m": route.ascent_m,  # its name in earlier versions
         "descent_m": route.descent_m,
         "held": {"arms": route.held_arms, "wh": route.held_wh},
-        "stops": [asdict(stop) for stop in route.stops],
-        "min_soc_percent": None,
-        "arrival_soc_percent": None,
+        "stops": [_stop(stop) for stop in route.stops],
+        **_forecasted(route, plan.battery),
+        "arrival_time": plan.arrival_time(name),
+        "energy_cost": plan.energy_cost(name),
+        "cost": plan.cost(name),
     }
+
+
+def _forecasted(route: PlannedRoute, battery: Battery | None) -> documents.Forecasted:
+    found: documents.Forecasted = {"min_soc_percent": None, "arrival_soc_percent": None}
     if battery and route.charge:
         charge_wh, lowest = route.charge.charge_wh, route.charge.lowest
-        entry["min_soc_percent"] = battery.percent(float(route.charge.low_wh[lowest]))
-        entry["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
-        entry["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
-        entry["lost_wh"] = route.charge.lost_wh
-    if route.energy_forecast:
-        low, high = route.energy_forecast.interval_wh()
+        found["min_soc_percent"] = battery.percent(float(route.charge.low_wh[lowest]))
+        found["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
+        found["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
+        found["lost_wh"] = route.charge.lost_wh
+    if forecast := _forecast(route):
+        found["forecast"] = forecast
+    return found
+
+
+def _forecast(route: PlannedRoute) -> documents.Forecast:
+    """Return the numbers of the forecasts of a route, empty without one."""
+    found = documents.Forecast()
+    if energy := route.energy_forecast:
+        numbers: Any = energy.numbers()
+        found.update(numbers)
+        found["interval_90_wh"] = energy.interval_wh()
+        found["inflation"] = energy.inflation
         learned_wh = route.parts_wh.get("learned", 0.0)
-        entry["forecast"] = {
-            **route.energy_forecast.numbers(),
-            "interval_90_wh": [low, high],
-            "inflation": route.energy_forecast.inflation,
-            "physics_wh": route.energy_forecast.mean_wh - learned_wh - route.held_wh,
-        }
-    if route.charge_forecast:
-        trips = route.charge_forecast
-        entry.setdefault("forecast", {}).update(
-            {
-                "arrival_soc_percent": trips.arrival_percent,
-                "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
-                "arrives_above_reserve": trips.arrives_above_reserve,
-                "never_below_reserve": trips.never_below_reserve,
-                "supported_risk": trips.supported_risk,
-            }
-        )
-    return entry
+        found["physics_wh"] = energy.mean_wh - learned_wh - route.held_wh
+    if charge := route.charge_forecast:
+        found["arrival_soc_percent"] = charge.arrival_percent
+        found["arrival_soc_interval_90_percent"] = charge.arrival_interval_percent
+        found["arrives_above_reserve"] = charge.arrives_above_reserve
+        found["never_below_reserve"] = charge.never_below_reserve
+        found["supported_risk"] = charge.supported_risk
+    return found
 
 
 def answer_all(

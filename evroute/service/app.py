@@ -17,6 +17,7 @@ from evroute import __version__
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
 from evroute.network.catalog import network_names
+from evroute.planning import documents
 from evroute.service import answers
 from evroute.service.bodies import parsed
 from evroute.service.formats import ARROW, PARQUET, accepted
@@ -117,7 +118,7 @@ def make_app(
 
     @app.get("/healthz", summary="Whether the service answers", response_model=answers.Health)
     async def healthz() -> JSONResponse:  # in no thread, all of which may wait
-        return JSONResponse({"status": "ok", "version": __version__})
+        return JSONResponse(answers.Health(status="ok", version=__version__))
 
     @app.get(METRICS, include_in_schema=False)
     async def text_of_metrics() -> Response:  # in no thread, all of which may wait
@@ -131,27 +132,27 @@ def make_app(
 def _paths(work: Work) -> APIRouter:
     """Return the paths that need a token where the service has one.
 
-    Answers are sent as they are made: their types are compared with them in a test alone.
+    Answers are made as their types say, and sent as they are.
     """
     bearer = HTTPBearer(auto_error=False, description="Of `evroute serve --token-file`.")
     router = APIRouter(prefix="/v1", dependencies=[Depends(bearer)])
 
     @router.get("/networks", summary="Names of the networks", response_model=answers.Networks)
     def networks() -> JSONResponse:
-        return JSONResponse({"networks": list(network_names())})
+        return JSONResponse(answers.Networks(networks=list(network_names())))
 
     @router.get("/vehicles", summary="Names of the vehicles", response_model=answers.Vehicles)
     def vehicles() -> JSONResponse:
-        return JSONResponse({"vehicles": vehicle_names()})
+        return JSONResponse(answers.Vehicles(vehicles=vehicle_names()))
 
     @router.get("/places", summary="Find places by name", response_model=answers.Places)
     def places(request: Annotated[PlacesRequest, Query()]) -> JSONResponse:
-        return JSONResponse({"places": work.places(request)})
+        return JSONResponse(work.places(request))
 
     @router.post(
         "/plan",
         summary="Plan a trip",
-        response_model=answers.Plan,
+        response_model=documents.Plan,
         openapi_extra=_body(PlanBody),
     )
     def plan(request: Annotated[PlanBody, _of_body(PlanBody)]) -> JSONResponse:
@@ -164,7 +165,7 @@ def _paths(work: Work) -> APIRouter:
         openapi_extra=_body(PlanRequests),
     )
     def plans(requests: Annotated[PlanRequests, _of_body(PlanRequests)]) -> JSONResponse:
-        return JSONResponse({"plans": work.plans(requests.requests)})
+        return JSONResponse(work.plans(requests.requests))
 
     @router.post(
         "/range",
@@ -189,7 +190,7 @@ def _paths(work: Work) -> APIRouter:
         return work.matrix(places).answer(media_type)
 
     @router.get(
-        "/needed", summary="Find the charge that a trip needs", response_model=answers.Needed
+        "/needed", summary="Find the charge that a trip needs", response_model=documents.Needed
     )
     def needed(request: Annotated[NeededRequest, Query()]) -> JSONResponse:
         return JSONResponse(work.needed(request))
@@ -198,7 +199,7 @@ def _paths(work: Work) -> APIRouter:
         "/needed",
         name="needed_of_day",
         summary="Find the charge that all trips of a day need together",
-        response_model=answers.NeededOfDay,
+        response_model=documents.NeededOfDay,
         openapi_extra=_body(NeededDay),
     )
     def needed_of_day(request: Annotated[NeededDay, _of_body(NeededDay)]) -> JSONResponse:

@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import LIMITED, REDUCED, SD, VALUES, matrix_table
+from evroute.service import answers
 from evroute.service.problems import RefusedError
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ class EnergyMatrix:
         write = _arrow if media_type == ARROW else _parquet
         return Response(write(table), media_type=media_type)
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> answers.Matrix:
         cells = self.values.astype(object)
         cells[np.isnan(self.values)] = None
-        numbers = dict.fromkeys((*VALUES, SD, LIMITED, REDUCED))
+        numbers: dict[str, Any] = dict.fromkeys((*VALUES, SD, LIMITED, REDUCED))
         numbers |= dict(zip(self.columns, cells.tolist(), strict=True))
         if LIMITED in self.columns:
             numbers[LIMITED] = (self.values[self.columns.index(LIMITED)] > 0).tolist()
@@ -79,7 +80,12 @@ class EnergyMatrix:
             "vehicle": self.vehicle,
             "origins": [stop.place for stop in self.origins],
             "destinations": [stop.place for stop in self.destinations],
-            **numbers,
+            "energy_wh": numbers["energy_wh"],
+            "time_s": numbers["time_s"],
+            "length_m": numbers["length_m"],
+            "sd_wh": numbers[SD],
+            "limited": numbers[LIMITED],
+            "reduced_dwh": numbers[REDUCED],
             "warm_up_wh": self.warm_up_wh,
         }
 

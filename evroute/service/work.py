@@ -26,12 +26,14 @@ from evroute.learning.records.history import read_history
 from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
+from evroute.planning import documents
 from evroute.planning.answers import document
 from evroute.planning.dispatch.needs import needed, needed_of_day
 from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import Pairs
 from evroute.planning.reach import reach_asked
+from evroute.service import answers
 from evroute.service.formats import EnergyMatrix
 from evroute.service.planners import Planners
 from evroute.service.problems import brief
@@ -89,7 +91,7 @@ class Work:
             ends = roads.edge_id[0], roads.edge_id[roads.n_edges // 2]
             self.plan(PlanBody(origin=ends[0], destination=ends[1], soc=80.0, reserve=10.0))
 
-    def plan(self, request: PlanBody) -> dict[str, Any]:
+    def plan(self, request: PlanBody) -> documents.Plan:
         """Return the document of a plan, as ``evroute route --json`` prints it.
 
         Raises
@@ -100,29 +102,28 @@ class Work:
         with self._planning:
             return document(self.planners.of_day(request).plan(request))
 
-    def plans(self, requests: Sequence[PlanBody | str]) -> list[dict[str, Any]]:
+    def plans(self, requests: Sequence[PlanBody | str]) -> answers.Plans:
         """Return the documents of plans in their order. One that cannot be met has an ``error``.
 
         A text among the requests is the problem of an invalid one.
         """
-        end, answers = time.monotonic() + self.most_s, []
+        end = time.monotonic() + self.most_s
+        found: list[documents.Plan | documents.Unplanned] = []
         for request in requests:
             try:
                 require(
                     time.monotonic() <= end,
                     f"not planned within {self.most_s:g} s. Send fewer requests at once",
                 )
-                answers.append(
-                    {"error": request} if isinstance(request, str) else self.plan(request)
-                )
+                found.append({"error": request} if isinstance(request, str) else self.plan(request))
             except NotEnoughChargeError as error:
                 steps = [dict(step) for step in error.steps]
-                answers.append({"error": brief(str(error)), "steps": steps})
+                found.append({"error": brief(str(error)), "steps": steps})
             except EvrouteError as error:
-                answers.append({"error": brief(str(error))})
-        return answers
+                found.append({"error": brief(str(error))})
+        return {"plans": found}
 
-    def range(self, request: RangeBody) -> dict[str, Any]:
+    def range(self, request: RangeBody) -> answers.Range:
         """Return the roads within reach of a charge (`planning.reach`).
 
         Raises
@@ -145,7 +146,7 @@ class Work:
             "of_roads": network.n_edges,
             "extent_m": found.extent_m,
             "levels": [
-                {"probability": level} | _totals(network, percent >= request.reserve)
+                {"probability": level, **_totals(network, percent >= request.reserve)}
                 for level, percent in found.charge_percent.items()
             ],
             "edges": [ids[row] for row in np.flatnonzero(found.within)] if request.edges else None,
@@ -187,7 +188,7 @@ class Work:
             planner.heating.warm_up.whole_wh if request.reduced else None,
         )
 
-    def places(self, request: PlacesRequest) -> list[dict[str, str]]:
+    def places(self, request: PlacesRequest) -> answers.Places:
         """Return the places that a text may mean, the likeliest first.
 
         Raises
@@ -196,9 +197,12 @@ class Work:
             If there is no such network.
         """
         roads = self.planners.network(request.network)
-        return [asdict(each) for each in suggest(roads, request.text, most=request.most)]
+        found: list[Any] = [
+            asdict(each) for each in suggest(roads, request.text, most=request.most)
+        ]
+        return {"places": found}
 
-    def needed(self, request: NeededRequest) -> dict[str, Any]:
+    def needed(self, request: NeededRequest) -> documents.Needed:
         """Return the charge that a trip needs (`dispatch.needs`).
 
         Raises
@@ -211,7 +215,7 @@ class Work:
             ends = request.origin, request.destination
             return needed(planner, ends, request.reserve, request.p)
 
-    def needed_of_day(self, request: NeededDay) -> dict[str, Any]:
+    def needed_of_day(self, request: NeededDay) -> documents.NeededOfDay:
         """Return the charge that all trips of a day need together (`dispatch.needs`).
 
         Raises
@@ -225,7 +229,7 @@ class Work:
             ends = [(each.origin, each.destination) for each in request.trips]
             return needed_of_day(planners, ends, request.reserve, request.p)
 
-    def learn(self, trips: Trips) -> dict[str, Any]:
+    def learn(self, trips: Trips) -> answers.LearnedTrips:
         """Learn trips. They are on the disk when this returns.
 
         Raises
@@ -261,7 +265,7 @@ class Work:
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 
-    def belief(self, name: str, car: str | None = None) -> dict[str, Any]:
+    def belief(self, name: str, car: str | None = None) -> answers.Belief:
         """Return the subject of a belief and its findings, in sentences.
 
         Parameters
@@ -324,6 +328,6 @@ def _stops(network: RoadNetwork, side: str, places: Sequence[str]) -> Iterator[S
             raise EvrouteError(f"{side}.{position}: {error}") from None
 
 
-def _totals(network: RoadNetwork, within: BoolArray) -> dict[str, Any]:
+def _totals(network: RoadNetwork, within: BoolArray) -> answers.Roads:
     """Return number and length of some roads."""
     return {"roads": int(within.sum()), "length_m": float(network.length_m[within].sum())}

@@ -25,6 +25,7 @@ import evroute
 from evroute.cli import app as cli
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import conditions
+from evroute.planning import documents
 from evroute.planning.answers import document
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.service import answers
@@ -159,14 +160,14 @@ TYPED: list[tuple[str, str, Any, type[BaseModel]]] = [
     ("GET", "/healthz", None, answers.Health),
     ("GET", "/v1/networks", None, answers.Networks),
     ("GET", "/v1/vehicles", None, answers.Vehicles),
-    ("POST", "/v1/plan", ENDS, answers.Plan),
-    ("POST", "/v1/plan", ENDS | {"soc": 40, "reserve": 5, "risk": 0.01}, answers.Plan),
-    ("POST", "/v1/plan", ENDS | {"soc": 100, "conditions": {"wind_mps": 5}}, answers.Plan),
+    ("POST", "/v1/plan", ENDS, documents.Plan),
+    ("POST", "/v1/plan", ENDS | {"soc": 40, "reserve": 5, "risk": 0.01}, documents.Plan),
+    ("POST", "/v1/plan", ENDS | {"soc": 100, "conditions": {"wind_mps": 5}}, documents.Plan),
     (
         "POST",
         "/v1/plan",
         ENDS | {"price": 0.3, "time_value": 10, "depart": "08:15", "alternatives": 2},
-        answers.Plan,
+        documents.Plan,
     ),
     ("POST", "/v1/plan", ENDS | {"soc": 0.01}, answers.Problem),
     ("POST", "/v1/plans", {"requests": [ENDS, {}]}, answers.Plans),
@@ -178,20 +179,25 @@ TYPED: list[tuple[str, str, Any, type[BaseModel]]] = [
         {"origins": [ENDS["origin"]], "destinations": [*ENDS.values()]},
         answers.Matrix,
     ),
-    ("GET", "/v1/needed?from=Broadway+%26+20th+Street&to=39.7407,-104.9811", None, answers.Needed),
+    (
+        "GET",
+        "/v1/needed?from=Broadway+%26+20th+Street&to=39.7407,-104.9811",
+        None,
+        documents.Needed,
+    ),
     (
         "POST",
         "/v1/needed",
         {"trips": [{"from": ENDS["origin"], "to": ENDS["destination"]}], "p": 0.9},
-        answers.NeededOfDay,
+        documents.NeededOfDay,
     ),
     ("POST", "/v1/needed", {"trips": []}, answers.Problem),
     ("GET", "/v1/places?text=Walnt+Stret+%26+33", None, answers.Places),
     ("GET", "/v1/places?text=a&most=1000", None, answers.Problem),
     ("GET", f"/v1/beliefs/{LEARNED}", None, answers.Belief),
     ("GET", "/v1/beliefs/nobody", None, answers.Problem),
-    ("POST", "/v1/plan", ENDS | {"belief": LEARNED, "soc": 40}, answers.Plan),
-    ("POST", "/v1/plan", ENDS | {"belief": LEARNED}, answers.Plan),
+    ("POST", "/v1/plan", ENDS | {"belief": LEARNED, "soc": 40}, documents.Plan),
+    ("POST", "/v1/plan", ENDS | {"belief": LEARNED}, documents.Plan),
     ("PATCH", "/v1/plan", None, answers.Problem),
 ]
 
@@ -203,17 +209,17 @@ def learned(service: str) -> str:
         service, "POST", "/v1/trips", {"belief": LEARNED, "trips": [trip_of("a")]}
     )
     assert status == 200
-    answers.LearnedTrips.model_validate(answer, strict=True)
+    TypeAdapter(answers.LearnedTrips).validate_python(answer, strict=True)
     return service
 
 
 @pytest.mark.parametrize(("method", "path", "body", "kind"), TYPED)
 def test_answers_are_of_their_types(
-    learned: str, method: str, path: str, body: Any, kind: type[BaseModel]
+    learned: str, method: str, path: str, body: Any, kind: type[Any]
 ) -> None:
     status, answer, _ = ask(learned, method, path, body)
     assert (status >= 400) == (kind is answers.Problem), answer
-    kind.model_validate_json(json.dumps(answer), strict=True)
+    TypeAdapter(kind).validate_json(json.dumps(answer), strict=True)
 
 
 def test_charging_stops_are_of_their_type() -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.planning.battery import Battery
 from evroute.planning.dispatch.day_need import DayNeed
+from evroute.planning.documents import Ends, Needed, NeededOfDay, NeedOfTrip
 from evroute.planning.fields import CAR, DEPART, DESTINATION, ORIGIN, Request, VehicleField
 from evroute.planning.forecasts.learned import note_of
 from evroute.planning.places import Places, places_of
@@ -33,7 +34,7 @@ class ChargeRequest(Request):
     conditions: DrivingConditions = DrivingConditions()
 
 
-def needed(planner: Planner, ends: tuple[str, str], reserve: float, p: float) -> dict[str, Any]:
+def needed(planner: Planner, ends: tuple[str, str], reserve: float, p: float) -> Needed:
     """Return the charge that a trip needs to keep a reserve with a probability.
 
     Parameters
@@ -71,7 +72,7 @@ def needed(planner: Planner, ends: tuple[str, str], reserve: float, p: float) ->
 
 def needed_of_day(
     planners: Sequence[Planner], trips: Sequence[tuple[str, str]], reserve: float, p: float
-) -> dict[str, Any]:
+) -> NeededOfDay:
     """Return the charge that all trips of a day need together (`DayNeed`).
 
     Parameters
@@ -96,8 +97,8 @@ def needed_of_day(
         except EvrouteError as error:
             raise EvrouteError(f"trips.{number}: {error}") from None
     need = DayNeed(list(zip(planners, places, strict=True))).need(reserve, p)
-    described = [
-        _ends(planners[0], each) | {"energy_wh": energy_wh}
+    described: list[NeedOfTrip] = [
+        {**_ends(planners[0], each), "energy_wh": energy_wh}
         for each, energy_wh in zip(places, need.trip_wh, strict=True)
     ]
     return {
@@ -115,7 +116,7 @@ def needed_of_day(
     }
 
 
-def _ends(planner: Planner, places: Places) -> dict[str, str]:
+def _ends(planner: Planner, places: Places) -> Ends:
     """Return ids and names of the first and the last place of a trip."""
     ids = planner.network.edge_id
     return {
