@@ -39,9 +39,6 @@ _LAZY = {
     "tour": "evroute.door.tour",
 }
 
-_DRAWING = ("belief_html", "folder_html", "network_html", "plan_html")
-_LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.display`
-
 if TYPE_CHECKING:
     from evroute.door.check_model import check_model
     from evroute.door.plan import plan

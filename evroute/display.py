@@ -1,14 +1,16 @@
 """``_repr_html_`` of objects in notebooks.
 
-`evroute.report.pages.html` draws them. It lies above the objects in the order of packages, so they
-take it through the package's door, which imports a name when it is used.
+`evroute.report.pages.html` draws them. It lies above the objects in the order of packages, so it is
+imported by its name, and when an object is shown.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-import evroute
 from evroute.errors import MissingPackageError
+
+DRAWING = "evroute.report.pages.html"
 
 
 def drawn_by(name: str) -> Callable[[Any], str | None]:
@@ -19,7 +21,7 @@ def drawn_by(name: str) -> Callable[[Any], str | None]:
 
     def _repr_html_(shown: Any) -> str | None:
         try:
-            html: str = getattr(evroute, name)(shown)
+            html: str = getattr(import_module(DRAWING), name)(shown)
         except MissingPackageError:
             return None
         return html

@@ -23,7 +23,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from evroute.errors import LimitError, require
+from evroute.errors import EvrouteError, LimitError, require
 
 T = TypeVar("T")
 LIMITS = {
@@ -314,6 +314,22 @@ def lines(handle: TextIO, name: str) -> Iterator[str]:
         if len(line) > most:
             raise LimitError(f"{name}: a line has more than {most:,} characters")
         yield line
+
+
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """Read a TOML file. ``kind`` names its kind in messages, such as ``vehicle file``.
+
+    Raises
+    ------
+    EvrouteError
+        If it does not exist, is not TOML, or is too large or nested too deep.
+    """
+    try:
+        return parse_toml(read_text(path, "toml_mb"), f"{kind} {path}")
+    except FileNotFoundError:
+        raise EvrouteError(f"{kind} {path} does not exist") from None
+    except ValueError as error:
+        raise EvrouteError(f"{kind} {path} is not TOML: {error}") from None
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:

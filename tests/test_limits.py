@@ -16,8 +16,7 @@ import pytest
 
 from evroute import limits, tables
 from evroute.errors import EvrouteError, LimitError
-from evroute.limits import LIMITS, limit
-from evroute.toml_files import read_toml
+from evroute.limits import LIMITS, limit, read_toml
 
 
 def lowered(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:

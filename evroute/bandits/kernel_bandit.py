@@ -21,6 +21,7 @@ from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.claims import Claims
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
+from evroute.limits import read_toml
 from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
@@ -28,7 +29,6 @@ from evroute.model.context_kernels import check_kernel
 from evroute.model.kernels.arms import Covariance
 from evroute.model.sparse.gp import SparseOptions
 from evroute.tables import read_columns, write_columns
-from evroute.toml_files import read_toml
 from evroute.validation.invalid import first_problem
 
 log = logging.getLogger(__name__)

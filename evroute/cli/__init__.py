@@ -33,7 +33,7 @@ COMMANDS = {
     "report": ("report.report", "Write a page on runs or learned trips."),
     "app": ("dashboard.app", "Open the dashboard in a browser."),
     "serve": ("serve.serve", "Answer requests by HTTP."),
-    "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
+    "network": ("network.app", "Road networks: list, inspect, build, export."),
     "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),
     "check-model": ("check_model.check_model", "Check an energy model for what no vehicle can do."),
     "benchmark": ("benchmark.benchmark", "Compare programs that expect the energy of trips."),

@@ -1,4 +1,4 @@
-"""``evroute network``: list, inspect, build, export, close roads, and add charging stations."""
+"""``evroute network``: list, inspect, build, export, and add charging stations."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
 from evroute.files import real_path
-from evroute.network import catalog, city, closures, store
+from evroute.network import catalog, city, store
 from evroute.network.catalog import cache_dir, load_network, network_names
 from evroute.network.heights import copernicus
 from evroute.network.heights.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
@@ -32,7 +32,7 @@ from evroute.network.views.summary import summary
 from evroute.text import escaped
 
 app = typer.Typer(
-    help="Road networks: list, inspect, build, export, close roads, add charging stations.",
+    help="Road networks: list, inspect, build, export, add charging stations.",
     no_args_is_help=True,
 )
 
@@ -234,38 +234,6 @@ def export(
     network = load_network(name)
     write(network, to)
     typer.echo(f"wrote the {network.n_edges:,} edges of {network.name} to {to}")
-
-
-@app.command()
-def close(
-    name: Name,
-    new: Annotated[
-        str,
-        typer.Option("--as", metavar="NAME", help="Name of the new network."),
-    ],
-    edges: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="One edge id. Repeatable."),
-    ] = None,
-    area: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="AREA",
-            help="lat,lon,lat,lon of two corners. Repeatable.",
-        ),
-    ] = None,
-) -> None:
-    """Store a copy of a network without closed roads, for roadworks."""
-    network = catalog.load_network(name)
-    check_name(new)
-    if new == network.name:
-        raise typer.BadParameter("give the copy another name", param_hint="--as")
-    closed = closures.named(network, edges or [])
-    for one in area or []:
-        closed |= closures.within(network, one)
-    left = closures.close(network, closed, new)
-    path = catalog.keep(left)
-    typer.echo(f"built {path}: {left.source.notes[-1]}")
 
 
 @app.command()

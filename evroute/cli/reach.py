@@ -5,22 +5,18 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from threadpoolctl import threadpool_limits
 
 from evroute.arrays import FloatArray
 from evroute.cli.fields import takes_request, texts_of
-from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
-from evroute.door.planners import Planner
-from evroute.learning.belief import load_belief
-from evroute.learning.fleet.type_folders import folder_of
-from evroute.network.catalog import load_network
+from evroute.cli.shared import Belief, Map, Network, Physics, Run, refuse, write
+from evroute.door.opened import DoorNames
 from evroute.planning.reach import NeedRequest, RangeRequest, Reach, need_asked, reach_asked
 from evroute.report.maps.reach import reach_geojson, reach_map
 
 SHARES = (50, 90, 100)
 
 
-@takes_request(RangeRequest, first=("network",), before={"goal": "soc"})
+@takes_request(RangeRequest, first=("network",), before={"goal": "soc", "physics": "reserve"})
 def reach(
     network: Network = "denver",
     goal: Annotated[
@@ -29,6 +25,7 @@ def reach(
             "--to", metavar="PLACE", help="Instead: the charge that every road needs to get there."
         ),
     ] = None,
+    physics: Physics = None,
     belief: Belief = None,
     run: Run = None,
     geojson: Annotated[
@@ -56,12 +53,9 @@ def reach(
         wanted = RangeRequest.from_texts(texts)
     else:
         wanted = NeedRequest.from_texts({"to": goal, **texts})
-    threadpool_limits(1)  # threads of small products wait for each other
-    roads = load_network(network)
-    if belief is not None:
-        belief = folder_of(belief, texts.get("car"), texts.get("vehicle"))
-    learned = None if belief is None else load_belief(belief, run, network=roads)
-    planner = Planner(roads, wanted.vehicle, learned, conditions=wanted.conditions)
+    names = DoorNames(network, None, belief, run, physics)
+    door = names.of_car(texts.get("car"), texts.get("vehicle")).open()
+    planner = door.planner(wanted.vehicle, wanted.conditions)
     if isinstance(wanted, NeedRequest):
         _print_needs(need_asked(planner, wanted))
         return

@@ -17,6 +17,7 @@ from evroute.cli.shared import (
     Map,
     Mixed,
     Network,
+    Physics,
     Run,
     Workers,
     refuse,
@@ -37,13 +38,7 @@ OF_TABLES = "--jobs and --cluster go with --batch or --matrix"
 @takes_request(first=("network",), before={"physics": "search"})
 def route(  # noqa: PLR0913 - each parameter is an option of the command
     network: Network = "denver",
-    physics: Annotated[
-        str | None,
-        typer.Option(
-            help="Physics without --belief: driving (kinetic energy, turns, stops, real speeds) "
-            "or eq8 (steady speeds at the limits). [driving]"
-        ),
-    ] = None,
+    physics: Physics = None,
     terrain: Annotated[
         str | None,
         typer.Option(

@@ -29,6 +29,13 @@ Belief = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Plan on the belief that was learned in this folder."),
 ]
+Physics = Annotated[
+    str | None,
+    typer.Option(
+        help="Physics without --belief: driving (kinetic energy, turns, stops, real speeds) or "
+        "eq8 (steady speeds at the limits). [driving]"
+    ),
+]
 Run = Annotated[str | None, typer.Option(help="Run of --belief, if the folder has several.")]
 
 

@@ -35,10 +35,10 @@ from evroute.energy import defaults
 from evroute.energy.road_load import road_load_of
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.given import located
+from evroute.limits import read_toml
 from evroute.ranking import Ranking, words_of
 from evroute.resources import data_path
 from evroute.text import check_printable
-from evroute.toml_files import read_toml
 from evroute.validation.invalid import first_problem
 
 ROAD_LOADS = ("stated", "measured", "fitted", "table")

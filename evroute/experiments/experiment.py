@@ -42,6 +42,7 @@ from evroute.experiments.parallel.engine import Engine
 from evroute.experiments.provenance import trip_files, versions, world_sources
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
+from evroute.limits import read_toml
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
 from evroute.methods.setting import Prior, Setting, load_setting
@@ -49,7 +50,6 @@ from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.text import counted, cut
-from evroute.toml_files import read_toml
 from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, vehicles_of
 from evroute.worlds.demand.in_flight import Flight

@@ -20,10 +20,10 @@ from numpy.random import SeedSequence
 from pydantic import Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.limits import read_toml
 from evroute.methods.setting import Setting
 from evroute.plugins import is_part, named
 from evroute.resources import data_path
-from evroute.toml_files import read_toml
 from evroute.validation.invalid import first_problem
 from evroute.validation.options import Options
 from evroute.worlds.demand.trips import Trips

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from closures import close
 from streamlit.testing.v1 import AppTest
 
 from evroute.door.plan import plan
@@ -24,7 +25,6 @@ from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import keep, load_network
-from evroute.network.closures import close
 from evroute.planning.planner import Planner
 from evroute.resources import app_path
 from evroute.tables import read_columns

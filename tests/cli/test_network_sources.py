@@ -150,30 +150,6 @@ def test_a_published_network_is_fetched_and_built(
     assert "crossings" in fetched.tables
 
 
-def test_roads_are_closed_under_another_name(run: Run) -> None:
-    run("build", "square", "--osm", "square.osm")
-    status, out, _ = run(
-        "close", "square", "--as", "roadworks", "--edges", "2,4,0", "--edges", "4,2,0"
-    )
-    assert status == 0
-    assert "closed in 'square': 2 edges (2,4,0; 4,2,0), 0 more are cut off" in out
-    assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {
-        "2,4,0",
-        "4,2,0",
-    }
-    two_areas = ("--area", "48.99,6.0045,49.0005,6.0055", "--area", "49.009,6.004,49.011,6.006")
-    assert run("close", "square", "--as", "roadworks", *two_areas)[0] == 0
-    assert set(load_network("roadworks").edge_id) == {
-        "4,1,0",
-        "1,4,0",
-        "2,4,1",
-        "4,2,1",
-        "1,5,0",
-        "5,1,0",
-    }
-    assert len(load_network("square").edge_id) == 10
-
-
 def test_an_export_can_be_drawn(run: Run) -> None:
     run("build", "square", "--osm", "square.osm")
     assert run("export", "square", "--to", "square.geojson")[0] == 0
@@ -194,12 +170,6 @@ def test_an_export_can_be_drawn(run: Run) -> None:
             "no network 'atlantis' is published. There are: luxembourg, monaco",
         ),
         (["export", "denver", "--to", "denver.kml"], "'denver.kml' names no format to export"),
-        (
-            ["close", "denver", "--as", "works", "--edges", "up"],
-            "network 'denver' has no edge 'up'. Give each --edges one id",
-        ),
-        (["close", "denver", "--as", "works"], "no edge of network 'denver' is closed"),
-        (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),
     ],
 )
 def test_impossible_requests_are_refused_in_one_line_with_status_2(
@@ -215,8 +185,6 @@ def test_impossible_requests_are_refused_in_one_line_with_status_2(
     "arguments",
     [
         ["build", "x", "--osm", "square.osm", "--place", "Monaco"],
-        ["close", "denver", "--as", "denver", "--edges", "up"],
-        ["close", "denver", "--edges", "up"],
         ["export", "denver"],
     ],
 )

@@ -16,8 +16,8 @@ from evroute.energy.vehicle import (
     vehicle_names,
 )
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.limits import read_toml
 from evroute.resources import data_path
-from evroute.toml_files import read_toml
 
 MINE = """
 mass_kg = 2400

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closures import close, named
 from typer.testing import CliRunner
 
 import evroute
@@ -19,7 +20,6 @@ from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
-from evroute.network.closures import close, named
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 from evroute.service.requests import NeededRequest, PlanBody, RangeBody

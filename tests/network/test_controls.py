@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closures import close
 
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
-from evroute.network.closures import close
 from evroute.network.controls import GIVES_WAY, LIGHT, RIGHT_OF_WAY, STOP, UNKNOWN
 from evroute.network.turn_table import TurnTable
 

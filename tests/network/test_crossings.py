@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import closures
 import numpy as np
 import pytest
 from driven_kilometres import Lanes, gpx_m, plans
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from evroute.arrays import FloatArray
 from evroute.cli import app
 from evroute.errors import NetworkFormatError, UnknownNameError
-from evroute.network import catalog, closures, crossings, store
+from evroute.network import catalog, crossings, store
 from evroute.network.places import street_names
 from evroute.network.places.positions import positions
 from evroute.network.road_network import RoadNetwork

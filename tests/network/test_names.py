@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closures import close
 from pyproj import Transformer
 
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.network import store
 from evroute.network.catalog import build
-from evroute.network.closures import close
 from evroute.network.places import names
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import closures
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
-from evroute.network import closures, store
+from evroute.network import store
 from evroute.network.catalog import build
 from evroute.network.heights.profile import on_terrain, sampled
 from evroute.network.road_network import RoadNetwork

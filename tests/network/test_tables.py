@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import closures
 import numpy as np
 import pytest
 
 from evroute.errors import NetworkFormatError
-from evroute.network import catalog, closures, contraction
+from evroute.network import catalog, contraction
 from evroute.network.heights.profile import on_terrain
 from evroute.network.optional_tables import TABLES
 from evroute.network.places.street_names import add_names

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from closures import close
 from position_properties import both
 
 from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
@@ -11,7 +12,6 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import catalog, contraction, store
 from evroute.network.catalog import load_network
-from evroute.network.closures import close
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies
 from evroute.planning.places import Places
