@@ -56,11 +56,13 @@ class Curve:
     rule_at: float | None = None
     by_trip: bool = True
 
-    def __call__(self, rounds: "pd.DataFrame") -> "alt.FacetChart":
+    def draw(self, rounds: "pd.DataFrame") -> "alt.FacetChart":
         """Draw the figure, a panel for each trip."""
         return in_panels(
             self.values(rounds), self.title, rule_at=self.rule_at, by_trip=self.by_trip
         )
+
+    __call__ = draw
 
     def small(self, rounds: "pd.DataFrame") -> "alt.LayerChart":
         """Draw the figure of one trip as one chart, whose width may change."""
