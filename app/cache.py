@@ -4,7 +4,6 @@ Only this module uses Streamlit's caches.
 """
 
 import re
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +17,7 @@ from memory import DEFAULT_NETWORK
 from naming import title_of
 from state import UPLOADED, choose_next, key, starting
 
-from evroute.door.planners import Planner
+from evroute.door.planners import Planner, Planners
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
@@ -32,7 +31,6 @@ from evroute.network.catalog import keep, load_network, network_names, network_v
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import read_stations
 from evroute.network.sources.chargers import add_chargers, stations, with_stations
-from evroute.newest import Newest
 from evroute.planning.places import load_trips, stops
 
 RUNS = Path("runs")
@@ -206,14 +204,13 @@ def planner(
         belief = load_belief(RUNS / folder, run, network=roads) if folder else None
         return Planner(roads, vehicle, belief, conditions=conditions)
 
-    return _planners(roads, vehicle, conditions, folder, run).of(version, make)
+    digest = BY_DIGEST[RoadNetwork](roads)
+    return _planners().of((digest, vehicle, conditions, folder, run), make, version)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: asdict})
-def _planners(
-    roads: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, folder: str, run: str
-) -> Newest[Planner]:
-    return Newest()
+@st.cache_resource(show_spinner=False)
+def _planners() -> Planners:
+    return Planners(8)
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)

@@ -48,7 +48,7 @@ def at_stations(
     planner: Planner, trip: Places, chargers: Sequence[Charger]
 ) -> tuple[SearchProblem, list[Charger]]:
     """Return the searches of a trip that may stop at some sockets, and these at their nodes."""
-    problem = planner.searches.halting(trip, (), tuple({each.halt: None for each in chargers}))
+    problem = planner.halting(trip, (), tuple({each.halt: None for each in chargers}))
     return problem, [each.at_nodes(problem.legs.halts) for each in chargers]
 
 

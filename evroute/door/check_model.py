@@ -123,7 +123,7 @@ def _of_belief(name: str, belief: "Belief") -> ModelCheck:
 
 def _checked(name: str, planner: Planner, found: list[Law]) -> ModelCheck:
     """Return the checks of a planner's energies, before they are raised to the potential."""
-    energies = planner.day.energies
+    energies = planner.numbers
     raised = int(np.count_nonzero(energies.held_wh))
     search = planner.search
     return _with_loop(

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from evroute.door.planners import Planner
+from evroute.door.planners import Planner, Planners
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.network.catalog import load_network
@@ -119,4 +118,9 @@ class Door:
 
     def planners(self) -> Callable[[str | Vehicle | None, DrivingConditions], Planner]:
         """Return a function with the arguments of `planner` that keeps the last planners."""
-        return lru_cache(MOST_PLANNERS)(self.planner)
+        kept = Planners(MOST_PLANNERS)
+
+        def planner_of(vehicle: str | Vehicle | None, conditions: DrivingConditions) -> Planner:
+            return kept.of((vehicle, conditions), lambda: self.planner(vehicle, conditions))
+
+        return planner_of

@@ -1,8 +1,8 @@
-"""Planners of calls from Python. Calls with equal physics, or with one belief, share a planner."""
+"""Planners that plan before the first trip, too, and those that a process keeps."""
 
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
@@ -10,11 +10,9 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
+from evroute.newest import Newest
 from evroute.planning import planner as planning
 from evroute.planning.forecasts.learned import LearnedEnergies, PhysicsBelief, vehicle_of
-
-MOST_OF_BELIEFS = 2
-"""Number of planners of beliefs that are kept."""
 
 
 class Planner(planning.Planner):
@@ -61,6 +59,37 @@ class Planner(planning.Planner):
         )
 
 
+class Planners:
+    """Planners that a process keeps: of each key the newest, of the keys that were asked last.
+
+    Parameters
+    ----------
+    most
+        Number of keys.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._newest = lru_cache(most)(lambda key: Newest[Planner]())
+
+    def of(self, key: Hashable, make: Callable[[], Planner], version: Hashable = None) -> Planner:
+        """Return the planner of a key.
+
+        Parameters
+        ----------
+        key
+            The network, the vehicle, the day, and the belief or the physics, or their names.
+        make
+            Function that returns the planner.
+        version
+            Changes whenever what the names stand for does. A planner follows what its belief
+            learns by itself.
+        """
+        return self._newest(key).of(version, make)
+
+
+_OF_PHYSICS, _OF_BELIEFS = Planners(4), Planners(2)
+
+
 def planner_for(
     network: RoadNetwork | str | Path,
     vehicle: Vehicle | str | Path | None,
@@ -84,35 +113,19 @@ def planner_for(
         As in `evroute.plan`.
     """
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    if belief is not None and uncertainty is None and not isinstance(vehicle, Path):
-        return _of_belief(roads, vehicle, conditions, cast(Any, belief), physics)
-    if belief is None and uncertainty is None:
-        return _shared(roads, vehicle_of(vehicle), conditions, physics)
-    return Planner(
-        roads,
-        vehicle,
-        belief,
-        conditions=conditions,
-        physics=physics,
-        uncertainty=uncertainty,
-    )
 
+    def make() -> Planner:
+        return Planner(
+            roads,
+            vehicle,
+            belief,
+            conditions=conditions,
+            physics=physics,
+            uncertainty=uncertainty,
+        )
 
-@lru_cache(maxsize=4)
-def _shared(
-    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str | None
-) -> Planner:
-    """Return the planner that all requests on equal physics share."""
-    return Planner(network, vehicle, conditions=conditions, physics=physics)
-
-
-@lru_cache(maxsize=MOST_OF_BELIEFS)
-def _of_belief(
-    network: RoadNetwork,
-    vehicle: Vehicle | str | None,
-    conditions: DrivingConditions,
-    belief: LearnedEnergies,
-    physics: str | None,
-) -> Planner:
-    """Return the planner that all requests on one belief share. It follows what that learns."""
-    return Planner(network, vehicle, belief, conditions=conditions, physics=physics)
+    if uncertainty is not None or (belief is not None and isinstance(vehicle, Path)):
+        return make()
+    if belief is None:
+        return _OF_PHYSICS.of((roads, vehicle_of(vehicle), conditions, physics), make)
+    return _OF_BELIEFS.of((roads, vehicle, conditions, belief, physics), make)

@@ -20,9 +20,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace, follow
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
+from evroute.planning.forecasts.learned import Day
 from evroute.planning.forecasts.rest import DrivenPart, Left, rest
 from evroute.planning.plan import Plan, PlannedRoute, energy_text, outlook_text
-from evroute.planning.planned_day import PlannedDay
 from evroute.planning.request import PlanRequest
 from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.track import BESIDE_M, Track, progress
@@ -161,8 +161,8 @@ class OnDay(Protocol):
         """Numbers of the arms."""
 
     @property
-    def day(self) -> PlannedDay:
-        """The day, with its uncertain energies."""
+    def uncertain(self) -> Day | None:
+        """Energies of the day with their deviations, or None without any."""
 
     @property
     def vehicle(self) -> Vehicle:
@@ -502,7 +502,7 @@ def _joined(way: _Way, now: _Now, anew: Plan, planner: OnDay) -> tuple[_Way, _No
     )
     arms = np.concatenate([before.arms, behind.arms])
     energy_wh = np.concatenate([before.energy_wh, behind.energy_wh])
-    day = planner.day.uncertain
+    day = planner.uncertain
     assert day is not None  # the plan has a forecast
     joined = _Way(
         planned,

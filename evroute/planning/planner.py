@@ -1,31 +1,37 @@
-"""Planner: plans requests on one network with one vehicle, and caches their common values.
+"""Planner: all that the plans of one day have in common, on one network with one vehicle.
 
-It uses physics, or the means of a belief, which also gives each route an interval.
+It is of physics, or of a belief as it was when the planner read it, which also gives each route an
+interval. What depends on no trip is shared (`spaces.of_physics`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from evroute.arms import Belief, Route
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.prior import EQ8_CONDITIONS, EnergyPrior
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
+from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.ahead import Ahead, ahead_of
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
+from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, ChargingStop
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
 from evroute.planning.fields import day_of
+from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.forecast import ChargeForecast
+from evroute.planning.forecasts.heating import DayHeating
 from evroute.planning.forecasts.learned import (
+    Day,
     LearnedEnergies,
     PhysicsBelief,
     belief_of_car,
@@ -35,18 +41,28 @@ from evroute.planning.forecasts.learned import (
 from evroute.planning.forecasts.recovered import bounded, greatest_charge_wh
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.planning.planned_day import PlannedDay, SeesDay
 from evroute.planning.request import PlanRequest
-from evroute.planning.route_numbers import Routes, expected_saving
+from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
+from evroute.planning.searches.between import problem_between, problem_over_edges
+from evroute.planning.searches.halt_roads import HaltRoads
+from evroute.planning.searches.halts import Halt
+from evroute.planning.searches.least_energies import LeastEnergies
+from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_numbers import ArmNumbers
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.day_energies import DayEnergies
+from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.planning.track import Track
 from evroute.validation.forms import clock_s
 
 MOST_DAYS = 16
 """Number of other days that are kept."""
+MOST_CLOSED = 4
+"""Number of sets of roads to avoid, and of halts, that are kept."""
 
 
-class Planner(SeesDay):
+class Planner:
     """Plans on one network with one vehicle.
 
     Parameters
@@ -71,6 +87,27 @@ class Planner(SeesDay):
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
         loading takes as long as some 30 plans of a city.
+
+    Attributes
+    ----------
+    network
+        The roads, with the profile of the belief.
+    vehicle
+        The car, with the size of its battery as it was learned.
+    belief
+        The belief on the network, or None for physics.
+    learned, space
+        Energies of the day by the belief, None without one, and the arms.
+    heating
+        Heating and cooling of the day.
+    time_s
+        (n,) travel time of each edge, s.
+    states
+        States between the arms, with their potentials.
+    mean_wh
+        (a,) expected energy of each arm, Wh.
+    search
+        The search over the arms.
 
     Raises
     ------
@@ -100,39 +137,54 @@ class Planner(SeesDay):
         self._car = vehicle_of(vehicle, belief)
         self._follows = belief is not None and self._car == belief.car
         self._uncertainty = uncertainty
+        self._like = partial(type(self), network, uncertainty=uncertainty, single=single)
+        self._asked = vars(self).copy()
+        self._read()
+
+    def _read(self) -> None:
+        """Read the belief as it is now, and the day by it."""
+        network, conditions = self._roads, self.conditions
+        self.belief: LearnedEnergies | None = None
+        self.learned: Day | None = None
+        self.space: SearchSpace
+        self.network, car = network, self._car
+        if self._given is None:
+            self.vehicle = car
+            self.space, usual_s = space_of_physics(network, car, conditions, self.physics)
+        else:
+            self._trips = self._given.trips
+            car = self._given.car if self._follows else car
+            self.belief = self._given.on(network, car)
+            self.learned = self.belief.under(conditions)
+            self.space = self.learned.space
+            if not same_profile(network, self.space.edges.network):
+                self.network = self.space.edges.network
+            self.vehicle, usual_s = self.belief.car, self.learned.time_s
+        self.heating = DayHeating.of(car, conditions, self.learned)
+        self.time_s: FloatArray = usual_s / conditions.speed_factor
+        self._energies = DayEnergies(self.space, self.learned)
+        self.states, self.mean_wh = self._energies.states, self._energies.mean_wh
+        turns = self.space is not self.space.edges
+        self.search = shared_search(network, turns=turns, single=self._single)
+        self._without = lru_cache(MOST_CLOSED)(self.search.without)
         self._leaving = lru_cache(None)(
             lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
         self._of_car = lru_cache(MOST_DAYS)(self._new_car)
-        self._like = partial(type(self), network, uncertainty=uncertainty, single=single)
-        self._day = self._read()
 
-    def _read(self) -> PlannedDay:
-        """Return the day by all that the belief has learned so far."""
-        car, self.belief = self._car, self._given
-        if self._given is not None:
-            self._trips = self._given.trips
-            car = self._given.car if self._follows else car
-            self.belief = self._given.on(self._roads, car)
-        return PlannedDay(
-            self._roads,
-            car,
-            self.belief,
-            self.conditions,
-            self.physics,
-            lambda: self.uncertainty,
-            single=self._single,
-        )
+    def follow(self) -> Self:
+        """Read the belief anew if it learned a trip since, and return the planner.
 
-    @property
-    def day(self) -> PlannedDay:
-        """Arms, energies and searches of the day. They are new after the belief learned a trip."""
+        Plans, ranges, needs and planners of other days do so by themselves. Nothing of the belief
+        before is left.
+        """
         if self._given is not None and self._given.trips != self._trips:
-            for planners in (self._leaving, self._on_day, self._of_car):
-                planners.cache_clear()
-            self._day = self._read()
-        return self._day
+            asked = self._asked
+            vars(self).clear()
+            vars(self).update(asked, _asked=asked)
+            self._read()
+        return self
 
     def __repr__(self) -> str:
         """Return network, vehicle and belief or physics in one line."""
@@ -157,9 +209,8 @@ class Planner(SeesDay):
 
     def under(self, conditions: DrivingConditions) -> "Planner":
         """Return the planner of a day and a departure. The last `MOST_DAYS` days are kept."""
-        if conditions == self.conditions:
+        if conditions == self.follow().conditions:
             return self
-        _ = self.day  # a belief that learned has planners of its own
         mean = replace(conditions, departed_s=None)
         day = self if mean == self.conditions else self._on_day(mean)
         return day.leaving(conditions.departed_s)
@@ -172,8 +223,7 @@ class Planner(SeesDay):
 
     def of_car(self, car: str | None) -> "Planner":
         """Return the planner of a car of the belief's fleet, or itself without a car."""
-        _ = self.day
-        return self if car is None else self._of_car(car)
+        return self.follow() if car is None else self.follow()._of_car(car)
 
     def _new_car(self, car: str) -> "Planner":
         own = belief_of_car(self.belief, car)
@@ -219,7 +269,7 @@ class Planner(SeesDay):
         if not isinstance(request, PlanRequest):
             ends, ids = (request, destination), self.network.edge_id
             request = PlanRequest.between(ends, ids, battery, wishes)
-        named = request.vehicle
+        named, _ = request.vehicle, self.follow()
         if named not in (None, self._named) and vehicle_of(named, self.belief) != self.vehicle:
             raise EvrouteError(
                 f"the planner is of vehicle '{self.vehicle.name}', the request of another one. "
@@ -269,7 +319,7 @@ class Planner(SeesDay):
             raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
         risky = battery is not None and request.most_risk is not None
         forecasts = self.forecasts if risky else None
-        halting = partial(self.searches.halting, places, closed)
+        halting = partial(self.halting, places, closed)
         rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts, halting)
         describe = cache(partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh))
         unlimited = None
@@ -311,10 +361,11 @@ class Planner(SeesDay):
             Departure since a midnight, s, or None for the mean of the day.
         """
         if departed_s is None or self.belief is None:
-            return self
-        _ = self.day
+            return self.follow()
         quarter_s = quarter_of(departed_s) * QUARTER_S
-        return self if quarter_s == self.conditions.departed_s else self._leaving(quarter_s)
+        return (
+            self.follow() if quarter_s == self.conditions.departed_s else self._leaving(quarter_s)
+        )
 
     def energies(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
@@ -326,7 +377,7 @@ class Planner(SeesDay):
         origins, destinations
             (q,) network rows of the first and the last edge of each request.
         """
-        return self.least_energies.over_edges(origins, destinations)
+        return self.follow().least_energies.over_edges(origins, destinations)
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
@@ -354,10 +405,10 @@ class Planner(SeesDay):
         """
         driven = self.numbers.driven(route)
         left = None if battery is None else self.fading(battery)
-        described = self.day.of_routes.of(route, driven, left, stops)
+        described = self.of_routes.of(route, driven, left, stops)
         heating_wh = self.heating.total_wh(float(driven.time_s.sum()) / 60.0)
         described = replace(described, heating_wh=float(heating_wh))
-        uncertain = self.learned or self.day.uncertain
+        uncertain = self.learned or self.uncertain
         if uncertain is None:
             return described
         energy = None
@@ -382,9 +433,96 @@ class Planner(SeesDay):
         return bounded(forecast, most_wh, described.charge.charge_wh, left)
 
     def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
-        """Return the searches of a request over edges ``stops`` without edges ``closed``."""
-        return self.searches.over(stops, closed)
+        """Return the searches of a request over edges.
+
+        Parameters
+        ----------
+        stops
+            Edges to drive over in this order, or none for a problem without a request.
+        closed
+            Edges that are not driven.
+        """
+        return problem_over_edges(self.numbers, self._without(closed), stops)
 
     def between(self, places: Places, closed: tuple[int, ...] = ()) -> SearchProblem:
-        """Return the searches between places without edges ``closed``, as `problem_between`."""
-        return self.searches.between(places, closed)
+        """Return the searches between places, as `problem_between`.
+
+        Parameters
+        ----------
+        places
+            The places of a request.
+        closed
+            Edges that are not driven.
+        """
+        search = self._without(closed)
+        return problem_between(self.numbers, search, places.starts, places.via, places.ends)
+
+    def halting(
+        self, places: Places, closed: tuple[int, ...], halts: tuple[Halt, ...]
+    ) -> SearchProblem:
+        """Return the searches between places where routes may stop at halts.
+
+        Parameters
+        ----------
+        places, closed
+            As in `between`.
+        halts
+            Positions at which routes may stop.
+        """
+        roads = self._with_halts(halts, closed)
+        return roads.problem(places.starts, places.via, places.ends)
+
+    @cached_property
+    def _with_halts(self) -> Callable[..., HaltRoads]:
+        numbers, without = self.numbers, self._without  # no reference to the planner
+        return lru_cache(MOST_CLOSED)(
+            lambda halts, closed: HaltRoads.of(numbers, without(closed), halts, closed)
+        )
+
+    @property
+    def prior(self) -> EnergyPrior:
+        """Prior of the arms."""
+        return self._energies.prior
+
+    @property
+    def charge(self) -> ChargeFunctions:
+        """Charge functions of all arms."""
+        return self._energies.charge
+
+    @cached_property
+    def numbers(self) -> ArmNumbers:
+        """Expected energy, time and charge of all arms."""
+        return self._energies.numbers(self.network, self.time_s, self.heating.warm_up)
+
+    @cached_property
+    def least_energies(self) -> LeastEnergies:
+        """Least energies of many requests at once."""
+        return LeastEnergies(self.numbers, self.search)
+
+    @cached_property
+    def uncertain(self) -> Day | None:
+        """Energies with their deviations, by the uncertainty or by the belief, None without one."""
+        uncertainty = self.uncertainty
+        return self.learned if uncertainty is None else uncertainty.under(self.conditions)
+
+    @cached_property
+    def forecasts(self) -> DayForecasts:
+        """Forecasts by the belief, or by the uncertainty. EvrouteError if there is neither."""
+        day = day_of_forecasts(self.uncertain, self.space)
+        return DayForecasts(day, self.numbers, partial(_fading, self.vehicle, self.learned))
+
+    @cached_property
+    def of_routes(self) -> RouteNumbers:
+        """Numbers of routes."""
+        auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
+        return RouteNumbers(self.numbers, None if self.belief is None else auxiliary_w)
+
+    def fading(self, battery: Battery) -> Battery:
+        """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
+        return _fading(self.vehicle, self.learned, battery)
+
+
+def _fading(vehicle: Vehicle, learned: Day | None, battery: Battery) -> Battery:
+    """Return a battery with the fade of a vehicle, or of a belief."""
+    fade = (vehicle if learned is None else learned).full_battery_fade
+    return replace(battery, full_percent=vehicle.full_battery_percent, fade=fade)

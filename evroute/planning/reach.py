@@ -175,6 +175,7 @@ def reach(
     EvrouteError
         If a risk is given without a belief.
     """
+    planner.follow()
     origins = _positions(planner.network, origin, leaving=True)
     problem = problem_between(planner.numbers, planner.search, origins, (), ())
     battery = planner.fading(battery)
@@ -347,6 +348,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     battery
         Capacity and reserve.
     """
+    planner.follow()
     ends = _positions(planner.network, destination, leaving=False)
     begins = tuple(Position(each.edge, 0.0) for each in ends)
     problem = problem_between(planner.numbers, planner.search, begins, (), ends)
@@ -372,7 +374,7 @@ def start_needed(planner: Planner, places: Places, battery: Battery) -> float:
     NoRouteError
         If no open way leads to the destination.
     """
-    problem = planner.between(places)
+    problem = planner.follow().between(places)
     need_wh = problem.shortage.least_start_wh(planner.fading(battery))
     return battery.percent(need_wh) if need_wh <= battery.capacity_wh else np.inf
 

@@ -5,17 +5,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from evroute.door import planners as door
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import UnknownNameError, require
 from evroute.files import inside
 from evroute.folder import Folder
-from evroute.learning.base import Belief
 from evroute.learning.fleet.type_folders import folder_of
 from evroute.learning.followed import FollowedBelief
-from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network, network_version
 from evroute.network.road_network import RoadNetwork
-from evroute.newest import Newest
 from evroute.planning.fields import day_of
 from evroute.planning.planner import Planner
 
@@ -67,8 +65,7 @@ class Planners:
 
     def __init__(self, beliefs: Path) -> None:
         self.beliefs = beliefs
-        self._usual = lru_cache(PLANNERS)(lambda *key: Newest[Planner]())
-        self._other = lru_cache(PLANNERS)(lambda *key: Newest[Planner]())
+        self._usual, self._other = door.Planners(PLANNERS), door.Planners(PLANNERS)
         self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
         self._belief = lru_cache(BELIEFS)(self._followed)
 
@@ -99,13 +96,11 @@ class Planners:
         if folder is not None:
             followed = self._belief(request.network, version, folder)
             learned = followed.at(_belief_version(folder))
-        return planners(*key).of((version, learned), lambda: self._new(roads, learned, *key[1:3]))
 
-    @staticmethod
-    def _new(
-        roads: RoadNetwork, learned: Belief | None, vehicle: str | None, day: DrivingConditions
-    ) -> Planner:
-        return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
+        def make() -> door.Planner:
+            return door.Planner(roads, request.vehicle, learned, conditions=day)
+
+        return planners.of(key, make, (version, learned))
 
     def _followed(self, network: str, version: Version, folder: Path) -> FollowedBelief:
         return FollowedBelief(folder, self._network(network, version))

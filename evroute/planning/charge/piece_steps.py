@@ -148,7 +148,7 @@ def steps_over_pieces(
         (r,) energies of the steps, Wh.
     """
     given = map(read_only, (pieces.start, piece_wh, edge, energy_wh))
-    start, step_wh, size = compiled(_steps, ())(*given)
+    start, step_wh, size = compiled(_steps)(*given)
     return start, step_wh[:size].copy()
 
 
