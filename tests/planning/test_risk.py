@@ -19,11 +19,10 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
 from evroute.planning.charge import risk
 from evroute.planning.charge.risk import RiskSearch
-from evroute.planning.charge.risk_bounds import MULTIPLES, RiskBounds
+from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.forecasts.first_passage import ERROR, first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.searches.tradeoff import supported
 
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 N_NETWORKS = 40
@@ -174,23 +173,6 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
         assert best_wh - gap - 1e-6 <= min(taken_wh) <= best_wh + 1e-6
         gaps += gap > 0
     assert gaps >= 2
-
-
-def test_candidates_are_the_routes_of_hulls_by_whole_searches(
-    case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]],
-) -> None:
-    compared = 0
-    for seed in range(10):
-        problem, search, _ = case(seed)
-        bounds = search.bounds
-        hulls = []
-        with suppress(NoRouteError):
-            for multiple in MULTIPLES:
-                raised = bounds.weights + multiple * bounds.std_wh
-                hulls += supported(problem.legs, raised, problem.time_s)
-            assert bounds.candidates(problem.time_s) == list(dict.fromkeys(hulls))
-            compared += len(hulls) > len(MULTIPLES)
-    assert compared >= 2
 
 
 @pytest.mark.parametrize("start_percent", [12.0, 100.0])

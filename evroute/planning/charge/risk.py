@@ -32,8 +32,6 @@ NUMBERS = (4, 100)
 """Numbers of enumerated routes whose risk is computed. The enumeration begins anew for each."""
 MUCH, LONG_M = 1.5, 5000.0
 """Advised charge over that by expected energies from which the doubt is named, and length, m."""
-MOST_ADVISED = 8
-"""Number of candidates with the least risk for which a sufficient charge is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +197,17 @@ class RiskSearch:
         return self.first_kept([route]) is not None
 
     def refusal(self, keeps: str = "keeps") -> NotEnoughChargeError:
-        """Return the error with the least risk found and the least charge that suffices.
+        """Return the error with the least risk of the routes looked at, and a charge that suffices.
+
+        These are the route of least energy and the fastest one.
 
         Parameters
         ----------
         keeps
             Verb of the message.
         """
-        battery, problem, cost = self.battery, self.problem, self.problem.time_s
-        known = self._least_risky(self.bounds.candidates(cost))
+        battery, problem = self.battery, self.problem
+        known = sorted(self.bounds.ends(), key=lambda route: self.risk_of(route, battery))
         words = self.words_of(known[0], battery)
         first = ceil(battery.percent(battery.start_wh) - 1e-9)
 
@@ -232,8 +232,8 @@ class RiskSearch:
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % in "
             f"{100 * (1 - self.most):.6g} % of {words.cases} when starting with "
-            f"{battery.percent(battery.start_wh):.4g} %: the best one found keeps it in "
-            f"{100 * (1 - self.risk_of(known[0], battery)):.2g} %. {advice}",
+            f"{battery.percent(battery.start_wh):.4g} %: the best of the routes looked at "
+            f"keeps it in {100 * (1 - self.risk_of(known[0], battery)):.2g} %. {advice}",
             least if least <= 100 else None,
             average_percent=average,
         )
@@ -249,16 +249,6 @@ class RiskSearch:
         need_wh = self.problem.shortage.least_start_wh(self.battery)
         usual = whole_percent(self.battery, need_wh) if np.isfinite(need_wh) else percent
         return usual if usual < percent else None
-
-    def _least_risky(self, routes: list[Route]) -> list[Route]:
-        """Return the `MOST_ADVISED` routes of least risk, the least first."""
-        least = self.least_of(routes, self.battery)
-        found: list[tuple[float, int]] = []
-        for bound, k in sorted(zip(least, range(len(routes)), strict=True)):
-            if len(found) == MOST_ADVISED and bound > found[-1][0]:
-                break
-            found = sorted([*found, (self.risk_of(routes[k], self.battery), k)])[:MOST_ADVISED]
-        return [routes[k] for _, k in found]
 
 
 def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:

@@ -9,11 +9,8 @@ from functools import cached_property
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.errors import NoRouteError
 from evroute.planning.battery import TOLERANCE_WH, Battery
-from evroute.planning.charge.risk_loops import Weighed, settle_cheapest
-from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.search import no_way
+from evroute.planning.searches.compiled import read_only
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.searches.settle import Costs
 from evroute.planning.searches.tradeoff import supported
@@ -103,41 +100,19 @@ class RiskBounds:
         return self.problem.label_search.in_order(*given)
 
     def candidates(self, cost: FloatArray) -> list[Route]:
-        """Return routes on convex hulls of an additive cost (a,) and raised energies."""
+        """Return `ends`, and routes on hulls of an additive cost (a,) and raised energies."""
         for known, routes in self._known:
             if known is cost:
                 return routes
-        hulls = [self._hull(multiple, cost) for multiple in MULTIPLES]
+        legs, raised = self.problem.legs, (self.weights + by * self.std_wh for by in MULTIPLES)
+        hulls = [self.ends(), *(supported(legs, weights, cost) for weights in raised)]
         routes = list(dict.fromkeys(route for found in hulls for route in found))
         self._known.append((cost, routes))
         return routes
 
-    def _hull(self, multiple: float, cost: FloatArray) -> list[Route]:
-        """Return routes on the convex hull of a cost and energies raised by deviations."""
-        legs = self.problem.legs
-        raised = self.weights + multiple * self.std_wh
-        if not legs.search.compiled:
-            return supported(legs, raised, cost)
-        rest = self.rest(self.weights)
-        if multiple:
-            rest = rest + multiple * self.rest(self.std_wh)
-        ways = legs.ways()
-        arrays = (read_only(raised), read_only(cost)), (read_only(rest), read_only(self.rest(cost)))
-
-        def cheapest(per_weight: float, per_cost: float) -> Route:
-            weighed = Weighed(*arrays[0], *arrays[1], float(per_weight), float(per_cost))
-            states = run(legs.search, settle_cheapest, ways, weighed)
-            if not states:
-                raise NoRouteError(no_way(legs.starts[0].edge, legs.destinations[0]))
-            return self._route(states)
-
-        return supported(legs, raised, cost, cheapest=cheapest)
-
-    def _route(self, states: list[int]) -> Route:
-        """Return the route of states backwards."""
-        legs = self.problem.legs
-        n_edges = legs.search.line_graph.n_edges
-        return legs.driven(tuple(state % n_edges for state in states[::-1]))
+    def ends(self) -> list[Route]:
+        """Return the route of least energy and the fastest one without limits, each once."""
+        return list(dict.fromkeys([self.problem.cheapest((1.0, 0.0)), self.problem.fastest]))
 
     def loses(self, battery: Battery, route: Route) -> bool:
         """Return True if a route loses regeneration to a full battery."""

@@ -7,7 +7,7 @@ value is a lower bound of every fast-enough route. A label search (`labels`) clo
 gap. With a battery the bounds still hold, since a bounded battery only adds cost.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ from evroute.planning.searches.search_problem import NO_GAP_WH, SearchProblem, g
 from evroute.planning.searches.settle import TOLERANCE_S
 
 MOST_ROUTES = 16
-Cheapest = Callable[[float, float], Route]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,6 @@ def supported(
     time_s: FloatArray,
     *,
     limit_s: float = np.inf,
-    cheapest: Cheapest | None = None,
 ) -> list[Route]:
     """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
@@ -115,9 +113,6 @@ def supported(
         (a,) non-negative weight, Wh above the potential, and travel time, s, of each arm.
     limit_s
         The hull is not searched beyond this travel time, s.
-    cheapest
-        Function that returns the cheapest route by factors on weight and time. `Legs.route` on
-        their sum if None.
 
     Raises
     ------
@@ -125,15 +120,11 @@ def supported(
         If the destination cannot be reached.
     """
 
-    def searched(per_weight: float, per_s: float) -> Route:
-        if per_weight and per_s:
-            return legs.route(weights + per_s * time_s)
-        return legs.route(weights if per_weight else time_s)
-
-    route_of = cheapest or searched
-
     def point(per_weight: float, per_s: float) -> Point:
-        route = route_of(per_weight, per_s)
+        if per_weight and per_s:
+            route = legs.route(weights + per_s * time_s)
+        else:
+            route = legs.route(weights if per_weight else time_s)
         return Point(legs.total(time_s, route), legs.total(weights, route), route)
 
     least, fastest = point(1.0, 0.0), point(0.0, 1.0)
