@@ -15,6 +15,7 @@ from evroute.network.catalog import load_network
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
+from studies.pages import refusals
 from studies.pages.tables import CITIES, store
 
 LEAST_WH, WH_PER_MINUTE = 20.0, 100.0
@@ -126,4 +127,6 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["20 % of charge", "energy, Wh", "charge on arrival, %", "low, %", "high, %"]
-RUNS = {each.__name__: each for each in (detours, ranges)}
+RUNS = {"detours": detours, "ranges": ranges, "refusals": refusals.table} | {
+    "same-percent": refusals.same_percent
+}

@@ -12,9 +12,10 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.catalog import load_network
 from evroute.planning.battery import Battery
+from evroute.planning.dispatch.needs import needed
 from evroute.planning.forecasts.forecast import Legs, RouteForecast, forecast_charge
 from evroute.planning.plan import Plan
-from evroute.planning.reach import RangeRequest
+from evroute.planning.reach import RangeRequest, reach
 from evroute.planning.request import PlanRequest
 
 BETWEEN = {"origin": "a", "destination": "b"}
@@ -171,3 +172,15 @@ def test_the_outlook_rounds_the_chance_down(planner: Planner) -> None:
     plan: Plan = planner.plan(1213, 40, soc=60, reserve=10)
     assert plan.outlook.startswith("You get there: more than 99 %, arriving with ")
     assert planner.plan(1213, 40).outlook == ""
+
+
+def test_needed_in_nine_of_ten_the_advice_and_the_edge_of_a_range_agree(small: Planner) -> None:
+    """The same per cent: for `needed`, in a refusal, and for the road to come within reach."""
+    ids, seen = small.network.edge_id, Counter[bool]()
+    for (origin, destination), _, error in _refusals(small, np.random.default_rng(61), 5):
+        asked = ids[origin], ids[destination]
+        assert needed(small, asked, 10.0, 0.9)["needed_percent"] == error.start_percent
+        for percent in (error.start_percent, error.start_percent - 1):
+            battery = Battery.of_percent(4.0, percent, 10.0)
+            seen[bool(reach(small, origin, battery, risk=0.1).within[destination])] += 1
+    assert seen == {True: 5, False: 5}

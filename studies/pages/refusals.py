@@ -1,0 +1,217 @@
+"""Tables *refusals* and *same-percent* of the page on charge: what is advised, and its price.
+
+Random pairs of junctions (seed 53) in three cities at -10, 5 and 20 °C, with and without twelve
+made-up stations and ``--charge``, for the car of 38 kWh and the same car with 4 kWh: whole per
+cents of the greater battery are coarser than most trips. The start is 10 % and a little, in tenths,
+the reserve 10 %. In Denver a third of the refusals is by a belief of the car of the example log.
+Each step of a refusal is planned, and so is the advised start less a whole per cent, which must be
+refused. The advice of the mean is that of the same request with ``risk=mean``, or its plan where
+the mean has one. CPU time is that of the refusal alone, in a process that has planned before.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import evroute
+from evroute.door.planners import Planner
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import NoRouteError, NotEnoughChargeError
+from evroute.learning.belief import load_belief
+from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.charger_files import Socket, Station
+from evroute.network.sources.chargers import with_stations
+from evroute.planning.battery import Battery
+from evroute.planning.dispatch.needs import needed
+from evroute.planning.plan import Plan
+from evroute.planning.reach import reach
+from evroute.resources import data_path
+from studies.pages.tables import CITIES, store
+
+TEMPERATURES_C, SEED, NUMBER = (-10.0, 5.0, 20.0), 53, 100
+CAR, SMALL_KWH, STATIONS = "nissan-leaf-40", 4.0, 12
+DRAWS, EDGES = 100, 20
+COLUMNS = [
+    *("refusals", "number", "with a step", "chance after: least", "median"),
+    *("a per cent less is refused", "chance after the mean's advice: median"),
+    *("price, % of charge: median", "mean", "min: median", "95 %"),
+    *("CPU of a refusal, s: median", "its 95 %"),
+]
+
+
+def with_made_up_stations(roads: RoadNetwork) -> RoadNetwork:
+    """Return a city with stations at random junctions."""
+    lon, lat = roads.junction_lon_lat
+    sockets = Socket("ac", 22.0), Socket("chademo", 50.0)
+    at = np.random.default_rng(SEED).choice(roads.n_junctions, STATIONS, replace=False)
+    listed = [
+        Station(f"station {k}", float(lon[row]), float(lat[row]), sockets)
+        for k, row in enumerate(at.tolist())
+    ]
+    return with_stations(roads, listed, "made up")[0]
+
+
+def planners(city: str, folder: Path) -> Iterator[tuple[str, float, bool, Planner]]:
+    """Yield bases, temperatures, whether with stations, and planners."""
+    roads, car = load_network(city), load_vehicle(CAR)
+    bases: dict[str, tuple[Any, Any]] = {
+        "38 kWh": (car, None),
+        "4 kWh": (replace(car, battery_kwh=SMALL_KWH), None),
+    }
+    if city == "denver":
+        evroute.learn(data_path("examples", "edges.csv"), folder / "belief")
+        bases["belief"] = None, load_belief(folder / "belief")
+    for charge, (basis, given) in product((False, True), bases.items()):
+        network = with_made_up_stations(roads) if charge else roads
+        for warm_c in TEMPERATURES_C:
+            day = DrivingConditions(temperature_c=warm_c, parked_minutes=600.0)
+            yield basis, warm_c, charge, Planner(network, *given, conditions=day)
+
+
+def refusals(planner: Planner, number: int, *, charge: bool, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield rows of refused requests."""
+    rng, (lon, lat) = np.random.default_rng((SEED, seed)), planner.network.junction_lon_lat
+    found = 0
+    while found < number:
+        ends = [f"{lat[row]:.6f},{lon[row]:.6f}" for row in rng.integers(len(lon), size=2)]
+        more = float(rng.exponential(0.3 if planner.vehicle.battery_kwh > 10 else 3.0))
+        asked = {"soc": round(10 + more, 1), "reserve": 10, "charge": charge}
+        begun = time.process_time()
+        try:
+            planner.plan(*ends, **asked)
+        except NotEnoughChargeError as error:
+            took_s = time.process_time() - begun
+            found += 1
+            yield {"start_percent": asked["soc"], "refusal_s": took_s} | after(
+                planner, ends, asked, error
+            )
+        except evroute.EvrouteError:
+            continue
+
+
+def after(
+    planner: Planner, ends: list[str], asked: dict[str, Any], error: NotEnoughChargeError
+) -> dict[str, Any]:
+    """Return what the steps of a refusal lead to, and those of the mean."""
+    plans = [(step, planner.plan(*ends, **{**asked, **step})) for step in error.steps]
+    row: dict[str, Any] = {
+        "steps": len(plans),
+        "least_chance": min((plan.chance or 0.0 for _, plan in plans), default=0.0),
+    }
+    step, plan = plans[0] if plans else ({}, None)
+    if plan is None or "soc" not in step or "reserve" in step:
+        return row
+    percent = float(step["soc"])
+    row |= {"percent": percent, "minutes": minutes(plan), "chance": plan.chance}
+    if percent - 1 > asked["soc"]:
+        row["less_is_refused"] = not planned(planner, ends, {**asked, **step, "soc": percent - 1})
+    usual = {**asked, "risk": "mean"}
+    try:
+        mean = planner.plan(*ends, **usual)
+        mean_percent = asked["soc"]
+    except NotEnoughChargeError as short:
+        if not short.steps or "reserve" in short.steps[0] or "soc" not in short.steps[0]:
+            return row
+        mean = planner.plan(*ends, **{**usual, **short.steps[0]})
+        mean_percent = float(short.steps[0]["soc"])
+    return row | {
+        "mean_percent": mean_percent,
+        "mean_minutes": minutes(mean),
+        "mean_chance": mean.chance,
+    }
+
+
+def minutes(plan: Plan) -> float:
+    """Return the minutes of the recommended row, stops included."""
+    return plan.recommended_route.time_s / 60
+
+
+def planned(planner: Planner, ends: list[str], asked: dict[str, Any]) -> bool:
+    """Return whether a request has a plan."""
+    try:
+        planner.plan(*ends, **asked)
+    except NoRouteError:
+        return False
+    return True
+
+
+def of_city(city: str, number: int) -> pd.DataFrame:
+    """Return a row for each of a number of refusals in a city."""
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory() as folder:
+        cells = list(planners(city, Path(folder)))
+        for seed, (basis, warm_c, charge, planner) in enumerate(cells):
+            planner.plan(planner.network.edge_id[0], planner.network.edge_id[9])
+            given = refusals(planner, -(-number // len(cells)), charge=charge, seed=seed)
+            names = {"basis": basis, "temperature_c": warm_c, "stations": charge}
+            rows += [names | row for row in given]
+    return pd.DataFrame(rows)
+
+
+def summary(city: str, rows: pd.DataFrame) -> Iterator[list[str]]:
+    """Yield the rows of the table on a city, without and with stations."""
+    for charge, some in rows.groupby("stations"):
+        less = some.less_is_refused.dropna()
+        price = (some.percent - some.mean_percent).dropna()
+        late = (some.minutes - some.mean_minutes).dropna()
+        stepped = some[some.steps > 0]
+        yield [
+            f"{city.title()}, {'with' if charge else 'without'} stations",
+            *(f"{len(some)}", f"{len(stepped)}"),
+            *(f"{stepped.least_chance.min():.1%}", f"{some.chance.median():.1%}"),
+            f"{int(less.astype(bool).sum())} of {len(less)}",
+            f"{some.mean_chance.median():.0%}",
+            *(f"{price.median():.1f}", f"{price.mean():.1f}"),
+            *(f"{late.median():.1f}", f"{late.quantile(0.95):.1f}"),
+            *(f"{some.refusal_s.median():.2f}", f"{some.refusal_s.quantile(0.95):.2f}"),
+        ]
+
+
+def same_percent() -> None:
+    """Write how often `needed` at 90 % and the edge of a range have the per cent of the advice."""
+    rows = []
+    for city in CITIES:
+        car = replace(load_vehicle(CAR), battery_kwh=SMALL_KWH)
+        planner, rng = Planner(load_network(city), car), np.random.default_rng(61)
+        ids, agrees, edges = planner.network.edge_id, [], []
+        while len(agrees) < DRAWS:
+            ends = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+            soc = round(10 + float(rng.exponential(3.0)), 1)
+            try:
+                planner.plan(*ends, soc=soc, reserve=10)
+            except NotEnoughChargeError as error:
+                percent = error.start_percent
+            except NoRouteError:
+                continue
+            else:
+                continue
+            if percent is None:
+                continue
+            asked = ids[ends[0]], ids[ends[1]]
+            agrees.append(needed(planner, asked, 10.0, 0.9)["needed_percent"] == percent)
+            if len(edges) < EDGES:
+                within = [
+                    reach(planner, ends[0], Battery.of_percent(SMALL_KWH, each, 10.0), risk=0.1)
+                    for each in (percent, percent - 1)
+                ]
+                edges.append([bool(each.within[ends[1]]) for each in within] == [True, False])
+        rows.append([city, f"{sum(agrees)} of {DRAWS}", f"{sum(edges)} of {EDGES}"])
+    command = "python -m studies.pages --run same-percent"
+    columns = ["city", "needed agrees", "edge agrees"]
+    store("same-percent", columns, rows, command=command, networks=CITIES)
+
+
+def table() -> None:
+    """Write the table."""
+    rows = [row for city in CITIES for row in summary(city, of_city(city, NUMBER))]
+    command = "python -m studies.pages --run refusals"
+    store("refusals", COLUMNS, rows, command=command, networks=CITIES)
