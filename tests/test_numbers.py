@@ -72,8 +72,8 @@ def by_hand(denver: RoadNetwork) -> dict[str, float]:
         "speed of drag": drag_mps,
         "drag": 0.5 * air * DRAG * drag_mps**2 * length_m / DRIVE / J_PER_WH,
         "time": time_s,
-        "heating power": 120.0 * (18 + 5),
-        "auxiliary": (AUXILIARY_W + 120.0 * (18 + 5)) * time_s / J_PER_WH,
+        "heating power": 90.0 * (18 + 5),
+        "auxiliary": (AUXILIARY_W + 90.0 * (18 + 5)) * time_s / J_PER_WH,
         "turn": turn_mps,
         "turning": stop_wh(speed_mps) - stop_wh(turn_mps) + 0.45 * stop_wh(turn_mps),
         "slower": slowed_wh(before_mps, speed_mps),
@@ -103,8 +103,8 @@ def test_the_plan_has_the_energy_of_the_page(
     assert plan.fastest.edge_wh[1] == pytest.approx(by_hand["the last road"], rel=1e-9)
     first = evroute.plan(denver, *ENDS, conditions=COLD).fastest
     assert sum(first.parts_wh.values()) == pytest.approx(first.edge_wh.sum(), rel=1e-9)
-    assert "print(plan.fastest.edge_wh[1])  # 38.97722\n" in PAGE
-    assert f"{plan.fastest.edge_wh[1]:.5f}" == "38.97722"
+    assert "print(plan.fastest.edge_wh[1])  # 34.57543\n" in PAGE
+    assert f"{plan.fastest.edge_wh[1]:.5f}" == "34.57543"
 
 
 def test_a_road_on_the_way_has_the_energy_of_the_page(
@@ -147,7 +147,7 @@ def test_the_road_driven_down_gains_the_energy_of_the_page(denver: RoadNetwork) 
 
 def test_the_heating_of_the_page_equals_a_trip() -> None:
     minutes, below_k = 20.0, 23.0
-    heating_wh, warm_up_wh = 2.0 * below_k * minutes, 20.0 * below_k
+    heating_wh, warm_up_wh = 1.5 * below_k * minutes, 10.0 * below_k
     assert heating_wh + warm_up_wh < 5000 / 60 * minutes
     words = f"take {heating_wh:.0f} Wh of heating and {warm_up_wh:.0f} Wh of warm-up"
     assert words in " ".join(PAGE.split())

@@ -36,7 +36,7 @@ class DrivingConditions:
     ----------
     temperature_c
         Air temperature, °C, which sets the air density and the power of heating or cooling
-        (`hvac_w`), or None for the density of eq. 8 and no heating.
+        (`energy.heating`), or None for the density of eq. 8 and no heating.
     wind_mps, wind_from_deg
         A steady wind, m/s, and the bearing it blows from, clockwise from north.
     speed_factor
@@ -210,19 +210,6 @@ def conditions(**fields: Any) -> DrivingConditions:
 def air_density_kgpm3(temperature_c: float) -> float:
     """Return the density of dry air at 1,013.25 hPa (ideal gas; ISO 2533), kg/m³."""
     return PRESSURE_PA / (GAS_CONSTANT_JPKGK * (temperature_c + ZERO_C_K))
-
-
-def hvac_w(temperature_c: float, vehicle: Vehicle) -> float:
-    """Return the power of heating or cooling a warm cabin by physics, W (`energy.heating`).
-
-    Parameters
-    ----------
-    temperature_c
-        Outside temperature, °C.
-    vehicle
-        The car.
-    """
-    return Heating(vehicle, temperature_c).power_w
 
 
 def temperature_feature(temperature_c: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from evroute.arrays import FloatArray
-from evroute.energy.driving import hvac_w
+from evroute.energy.heating import COOLED_ABOVE_C, HEAT_PUMP, HEATED_BELOW_C, HVAC_MAX_W
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
 from evroute.network.road_network import RoadNetwork
@@ -21,6 +21,28 @@ from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 
 TEMPERATURES_C = -50.0, 50.0
+WARM_WH, COOL_WH = 2.0, 1.7
+"""Energy of a warm and of a cooled cabin, Wh per K and minute: the same in every version, unlike
+the physics of plans (`energy.heating`)."""
+
+
+def warm_cabin_w(temperature_c: float, vehicle: Vehicle) -> float:
+    """Return the power of heating or cooling a warm cabin in these worlds, W.
+
+    Parameters
+    ----------
+    temperature_c
+        Outside temperature, °C.
+    vehicle
+        The car, which may have a heat pump or no heater.
+    """
+    if vehicle.heater == "none":
+        return 0.0
+    per_k = WARM_WH * (HEAT_PUMP if vehicle.heater == "heat-pump" else 1.0)
+    below_k = max(HEATED_BELOW_C - temperature_c, 0.0)
+    above_k = max(temperature_c - COOLED_ABOVE_C, 0.0)
+    limit = min(1.0, HVAC_MAX_W / max(60.0 * per_k * below_k, 1.0))
+    return 60.0 * (limit * below_k * per_k + above_k * COOL_WH)
 
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
@@ -52,7 +74,7 @@ class Conditions(World):
         Bearing from which the wind blows, degrees clockwise from the map's north.
     temperature_c
         Air temperature, °C. It changes the air density (ideal gas at 1,013.25 hPa, ISO 2533) and
-        adds `energy.driving.hvac_w`.
+        adds `warm_cabin_w`.
     temperature_std_k
         Standard deviation of the temperature between trips, normal around ``temperature_c``
         within -50 and 50 °C. The temperature is then a context feature (`methods.setting`). Prior
@@ -159,7 +181,7 @@ class Conditions(World):
         EvrouteError
             If a parameter is outside the range of a vehicle.
         """
-        hvac = 0.0 if temperature_c is None else hvac_w(temperature_c, assumed)
+        hvac = 0.0 if temperature_c is None else warm_cabin_w(temperature_c, assumed)
         try:
             return replace(
                 assumed,

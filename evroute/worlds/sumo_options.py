@@ -30,7 +30,7 @@ class SumoOptions(World):
     net
         The .net.xml from which the network was read. By default the file in ``data/networks.toml``.
     temperature_c
-        Air temperature, °C. Affects air density, heating and cooling (`energy.driving.hvac_w`).
+        Air temperature, °C. Affects air density, heating and cooling (`energy.heating`).
     zones
         Number of round congested zones around edges drawn by the seed, at all hours.
     zone_radius_m

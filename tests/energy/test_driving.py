@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evroute.energy.driving import DrivingConditions, conditions, headwind_mps, hvac_w
+from evroute.energy.driving import DrivingConditions, conditions, headwind_mps
 from evroute.energy.prior import EQ8_CONDITIONS, edge_parts, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
@@ -28,20 +28,6 @@ def test_the_density_of_air_at_twenty_degrees_equals_tables() -> None:
     assert DrivingConditions(temperature_c=20).air_density_kgpm3 == pytest.approx(1.204, abs=5e-4)
     assert DrivingConditions(temperature_c=-10).air_density_kgpm3 == pytest.approx(1.342, abs=1e-3)
     assert DrivingConditions().air_density_kgpm3 == 1.2
-
-
-@pytest.mark.parametrize(
-    ("temperature_c", "watt"), [(20, 0), (18, 0), (23, 0), (0, 2160), (35, 1224), (-40, 5000)]
-)
-def test_heating_and_cooling_grow_away_from_the_comfort_band(temperature_c, watt) -> None:
-    assert hvac_w(temperature_c, load_vehicle("reference")) == pytest.approx(watt)
-
-
-def test_a_heat_pump_takes_less(denver) -> None:
-    car = load_vehicle("reference")
-    pump = replace(car, heater="heat-pump")
-    assert hvac_w(0.0, pump) == pytest.approx(0.6 * hvac_w(0.0, car))
-    assert hvac_w(35.0, pump) == hvac_w(35.0, car)
 
 
 def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denver) -> None:

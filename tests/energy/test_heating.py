@@ -19,10 +19,11 @@ CAR = replace(load_vehicle("renault-zoe"), heater="resistive")
 
 
 def test_heating_and_warm_up_by_hand() -> None:
-    """At -10 °C 56 Wh a minute are heating, which leaves the heater 27.3 Wh for 560 Wh."""
-    cold = Heating(CAR, -10.0)
-    assert cold.of_trip(3.0).tolist() == pytest.approx([84.0, (250.0 / 3.0 - 56.0) * 3.0 / 20.0, 0])
-    assert cold.of_trip(40.0).tolist() == pytest.approx([28.0 * 40.0, 28.0, 0.0])
+    """At -30 °C 72 Wh a minute are heating, which leaves the heater 11.3 Wh for 480 Wh."""
+    cold = Heating(CAR, -30.0)
+    left_wh = 250.0 / 3.0 - 72.0
+    assert cold.of_trip(3.0).tolist() == pytest.approx([144.0, left_wh * 3.0 / 10.0, 0])
+    assert cold.of_trip(50.0).tolist() == pytest.approx([48.0 * 50.0, 48.0, 0.0])
     # at 12 °C 8 minutes warm the cabin up
     assert Heating(CAR, 12.0).of_trip(2.0).tolist() == pytest.approx([12.0, 1.5, 0.0])
     assert Heating(CAR, 12.0, 30.0).of_trip(2.0).tolist() == pytest.approx([12.0, 0.0, 0.0])
@@ -78,3 +79,16 @@ def test_a_vehicle_without_a_heater_neither_heats_nor_cools() -> None:
         assert not heating.warm_up(np.ones(3))
     assert season_wh2(30.0, heating_coefficients(scooter)) == 0.0
     assert heater_max_w(scooter) == 0.0 < heater_max_w(CAR)
+
+
+@pytest.mark.parametrize(
+    ("temperature_c", "watt"), [(20, 0), (18, 0), (23, 0), (0, 1620), (35, 1224), (-40, 5000)]
+)
+def test_heating_and_cooling_grow_away_from_the_comfort_band(temperature_c, watt) -> None:
+    assert Heating(CAR, temperature_c).power_w == pytest.approx(watt)
+
+
+def test_a_heat_pump_takes_less() -> None:
+    pump = replace(CAR, heater="heat-pump")
+    assert Heating(pump, 0.0).power_w == pytest.approx(0.6 * Heating(CAR, 0.0).power_w)
+    assert Heating(pump, 35.0).power_w == Heating(CAR, 35.0).power_w

@@ -110,10 +110,10 @@ def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting)
         expected[DRAG] *= air_density_kgpm3(-10.0) / 1.2
         minutes = plain[MINUTES]
         assert minutes > 8
-        # by physics 2 Wh per K and minute and 20 Wh per K; the heater has 5 kW
-        left_wh = (5000 / 60 - 28.0 * 2.0) * minutes
+        # by physics 1.5 Wh per K and minute and 10 Wh per K; the heater has 5 kW
+        left_wh = (5000 / 60 - 28.0 * 1.5) * minutes
         expected[HEATING] = 28.0 * minutes
-        expected[WARM_UP] = min(warm_up_k, left_wh / 20.0)
+        expected[WARM_UP] = min(warm_up_k, left_wh / 10.0)
         prior = energies.belief.prior.mean
         expected[LEVEL] = expected[:LEVEL] @ prior[:LEVEL]
         np.testing.assert_allclose(cold, expected)
@@ -203,7 +203,7 @@ def test_a_driven_and_a_planned_trip_have_the_same_mean_and_deviation(hill, phys
 
 @pytest.mark.parametrize("learns", [False, True], ids=["physics", "belief"])
 def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, learns) -> None:
-    """At -2 °C physics takes 20 Wh/K for a warm-up, 0.4 kWh, and 40 Wh a minute."""
+    """At -2 °C physics takes 10 Wh/K for a warm-up, 0.2 kWh, and 30 Wh a minute."""
     hill, battery = setting.network, Battery(10_000.0, 6_000.0, 1_000.0)
     belief = TripEnergies(setting, physics="driving") if learns else None
     ends = hill.row_of["in"], hill.row_of["out"]
@@ -215,10 +215,10 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
         route, mild = plan.routes[name], other.routes[name]
         minutes = route.time_s / 60.0
         assert minutes > 8
-        warm_up_wh = min(400.0, (5000 / 60 - 40.0) * minutes)
-        heating_wh = 40.0 * minutes
+        warm_up_wh = min(200.0, (5000 / 60 - 30.0) * minutes)
+        heating_wh = 30.0 * minutes
         assert route.heating_wh == pytest.approx(warm_up_wh + heating_wh)
-        assert mild.heating_wh == pytest.approx(40.0 * minutes)
+        assert mild.heating_wh == pytest.approx(30.0 * minutes)
         more_wh = route.heating_wh - mild.heating_wh
         assert route.energy_wh - mild.energy_wh == pytest.approx(more_wh)
         assert mild.charge.charge_wh[-1] - route.charge.charge_wh[-1] == pytest.approx(more_wh)
@@ -281,9 +281,9 @@ def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(set
     assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0]
     by_air = [DRAG, LEVEL]
     np.testing.assert_allclose(np.delete(unknown.row, by_air), np.delete(mild.row, by_air))
-    # 2 Wh per K and minute, and 10 ± 9 °C over the year
+    # 1.5 Wh per K and minute, and 10 ± 9 °C over the year
     at_c = np.random.default_rng(0).normal(10.0, 9.0, 200_000)
-    heating = 2.0 * np.maximum(18.0 - at_c, 0.0) + 1.7 * np.maximum(at_c - 23.0, 0.0)
+    heating = 1.5 * np.maximum(18.0 - at_c, 0.0) + 1.7 * np.maximum(at_c - 23.0, 0.0)
     season_wh = heating.std() * unknown.row[MINUTES]
     plain = energies.belief.expect(unknown.row)
     assert unknown.energy.sd_wh**2 - plain.sd_wh**2 == pytest.approx(season_wh**2, rel=0.03)

@@ -14,7 +14,8 @@ import evroute
 from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
 from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
-from evroute.energy.driving import DrivingConditions, hvac_w
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.heating import Heating
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
@@ -499,7 +500,9 @@ def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     by_map = fit(hill, vehicle, conditions=cold).mean_wh[rows].sum()
     assert on_day.time_s == pytest.approx(2 * expected_s)
     extra_s = on_day.time_s - 2 * hill.time_s[rows].sum()
-    assert on_day.energy_wh == pytest.approx(by_map + hvac_w(-9.0, vehicle) * extra_s / 3600)
+    assert on_day.energy_wh == pytest.approx(
+        by_map + Heating(vehicle, -9.0).power_w * extra_s / 3600
+    )
 
 
 def test_a_network_by_name_and_its_trips() -> None:

@@ -12,11 +12,11 @@ import pytest
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Route
-from evroute.energy.driving import hvac_w
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Prior, Setting
+from evroute.worlds.conditions import warm_cabin_w
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.physics import Physics
 from evroute.worlds.world import load_world
@@ -140,7 +140,7 @@ def test_temperature_thickens_the_air_and_heats_the_cabin(build, hill) -> None:
     truth = build(temperature_c=-10).expected_wh(build().observe(1))
     rho = 101_325 / (287.05 * 263.15)
     drag_j = 0.5 * DRAG_AREA * rho * 1000 * 10**2
-    heating_wh = hvac_w(-10, load_vehicle("reference")) * 100 / 3600  # 100 s
+    heating_wh = warm_cabin_w(-10, load_vehicle("reference")) * 100 / 3600  # 100 s
     expected = battery_wh(MASS * G * ROLLING * 1000 + drag_j) + heating_wh
     assert truth[hill.row_of["in"]] == pytest.approx(expected)
 
@@ -413,7 +413,7 @@ def test_every_trip_meets_a_temperature_of_its_own_which_its_contexts_tell(build
         assert np.ptp(told) == 0
         temperature_c = 21 + 10 * told[0]
         drag_j = 0.5 * DRAG_AREA * 101_325 / (287.05 * (temperature_c + 273.15)) * 1000 * 10**2
-        heating_wh = hvac_w(temperature_c, load_vehicle("reference")) * 100 / 3600
+        heating_wh = warm_cabin_w(temperature_c, load_vehicle("reference")) * 100 / 3600
         expected_wh = battery_wh(MASS * G * ROLLING * 1000 + drag_j) + heating_wh
         assert world.expected_wh(request)[row] == pytest.approx(expected_wh)
         met_c.append(temperature_c)
