@@ -92,10 +92,18 @@ def is_long_stand(parked_minutes: float | None) -> bool:
 
 def heating_coefficients(vehicle: Vehicle) -> FloatArray:
     """Return the coefficients of the terms by physics, (3,) Wh."""
-    if vehicle.heater == "none":
-        return np.zeros(len(PRIOR_WH))
-    saved = HEAT_PUMP if vehicle.heater == "heat-pump" else 1.0
-    return np.array(PRIOR_WH) * [saved, saved, 1.0]
+    return (vehicle.heater != "none") * np.array(PRIOR_WH) * _saved(vehicle)
+
+
+def heating_deviations(vehicle: Vehicle) -> FloatArray:
+    """Return the prior deviations of the coefficients, (3,) Wh, in proportion to the heater."""
+    return np.array(PRIOR_STD_WH) * _saved(vehicle)
+
+
+def _saved(vehicle: Vehicle) -> FloatArray:
+    """Return the energy of each term over that with a resistance heater, (3,)."""
+    heated = HEAT_PUMP if vehicle.heater == "heat-pump" else 1.0
+    return np.array([heated, heated, 1.0])
 
 
 def heater_max_w(vehicle: Vehicle) -> float:

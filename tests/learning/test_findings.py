@@ -99,7 +99,7 @@ def test_only_learned_heating_is_stated(belief) -> None:
 
 def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:
     km = np.array([4.0, 1.0, 9.0])
-    sd_wh = np.sqrt(42**2 + 50**2 * 4 + 13**2 * 16)
+    sd_wh = np.sqrt(42**2 + 35**2 * 4 + 8**2 * 16)
     sentence = distinguishable(belief, km)
     assert sentence.startswith("two routes of 4.0 km can be told apart after 10 trips on each")
     assert f"differ by {1.28 * sd_wh * np.sqrt(0.2):.0f} Wh or more" in sentence

@@ -39,7 +39,7 @@ The coefficients of a car are ``b + M a_c``, with mean ``(I + M B) E b + M f`` a
 ``[(I + M B) R, M S^(1/2)]`` of their covariance (`CarEffects.of`).
 
 ``u_c`` is the level (`learning.trips.level`) by car: it drifts towards 0 with the same half-life.
-A car whose errors grew is loosened: its ``u_c`` gets the variance of a level.
+A car whose errors grew is loosened: its ``u_c`` gets a further variance.
 
 An effect is kept as it was after the last trip learned, beside the day and the loosenings since. So
 it follows from the trips alone, and no file holds it.
@@ -53,7 +53,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray
-from evroute.learning.trips.level import STD as LOOSENED_STD
 from evroute.learning.trips.level import kept, step_variance
 from evroute.learning.trips.regression import TripRegression
 
@@ -85,6 +84,8 @@ class CarTime(NamedTuple):
 
 
 START = CarTime()
+LOOSENED_STD = 0.15
+"""Deviation that a loosened car may have changed by, as a share: a roof box, another driver."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -48,8 +48,8 @@ class TripNoiseScale:
     """
 
     trip_wh: float = 42.0
-    root_km_wh: float = 50.0
-    km_wh: float = 13.0
+    root_km_wh: float = 35.0
+    km_wh: float = 8.0
     road_share: float = 0.0
 
     @property
@@ -114,12 +114,14 @@ class TripNoiseScale:
 
 
 START = TripNoiseScale(road_share=0.25)
-"""Noise of a Nissan Leaf before it is fitted.
+"""Noise of a Nissan Leaf before it is fitted, 97 Wh on 5 km.
 
-Two trips of a Leaf over the same streets, some 4 km, differ by 165 Wh (sd), 40 % of the variance by
-the meter: 128 Wh without it, here 118. 3,331 summer records of e-Golf drivers have 122 Wh/km with a
-99th percentile of 196: a deviation of 26 % for cars, drivers, roads and days together, so that the
-factor of a single trip must stay well below the 32 Wh/km.
+Fits on real drives, in units of the vehicle's energy per km (`terms.size`), have 19, 56 and 3 Wh (a
+Twizy) and 28, 24 and 19 Wh (a bus): 127 and 113 Wh on 5 km. A Leaf has 128 Wh on some 5 km without
+its meter. The weather and the traffic of these drives are unknown, and part of it. 3,331 summer
+records of e-Golf drivers have 122 Wh/km with a 99th percentile of 196, a deviation of 20 % in the
+logarithm for drivers, roads and days together, so the factor of a single trip is well below.
+`studies/first_bands.py`: with this noise 92 % of the 90 % intervals of first trips hold.
 """
 
 

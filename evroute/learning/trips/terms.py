@@ -4,16 +4,16 @@
 term                   per edge                                    prior mean           std
 =====================  ==========================================  ===================  ===
 km                     length                                      ``m g Cr/eta_p/3.6``  25 %
-metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    20 %
-metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    30 %
-minutes                length * pace                               ``P_aux/60``          6
-drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           25 %
+metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    10 %
+metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    20 %
+minutes                length * pace                               ``P_aux/60``          8
+drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           20 %
 full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
 auxiliary power        ``(P - P_aux) * minutes - heating``, Wh     1                     0.5
-heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
-warm-up                0; see below                                `energy.heating`      10
+heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.8
+warm-up                0; see below                                `energy.heating`      12
 cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
-level                  energy by the prior but for fading (`level`)  0                  0.15
+level                  energy by the prior but for fading (`level`)  0                  0.06
 stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
 
@@ -45,7 +45,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
-from evroute.energy.heating import PRIOR_STD_WH, Heating, heating_coefficients
+from evroute.energy.heating import Heating, heating_coefficients, heating_deviations
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.level import STD
 from evroute.learning.trips.regression import CoefficientPrior
@@ -66,22 +66,23 @@ NAMES = (
     "level",
     "stops and turns",
 )
-PRIOR_SHARES = (0.25, 0.2, 0.3, 0.0, 0.25)
+PRIOR_SHARES = (0.25, 0.1, 0.2, 0.0, 0.2)
 """Deviations of the first coefficients as shares of their means.
 
 Rolling: the classes A to E of the EU's label of tyres span 6.5 to 10.5 kg/t (Regulation 2020/740),
 16 % around 8, its resistance changes by 0.8 % per kelvin (ISO 28580), and four people are 15 % of
-the mass. Climbs: the mass, and heights of maps. Descents: FASTSim's electric cars recuperate 82 to
-87 %, the cars of the catalogue 65 % (docs/results/real-trips.md). Drag: roof boxes and open
-windows are 15 %, and speeds that differ by 10 % are 20 %.
+the mass. Climbs: the mass, of which a passenger is 5 % and four people are 15 %, and the efficiency
+of propulsion. Descents: FASTSim's electric cars recuperate 82 to 87 %, the cars of the catalogue
+65 % (docs/results/real-trips.md). Drag: roof boxes and open windows are 15 %, and speeds that differ by
+10 % are 20 %.
 """
-PRIOR_STD = (0.0, 0.0, 0.0, 6.0, 0.0, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
-"""Deviations of the coefficients besides.
+PRIOR_STD = (0.0, 0.0, 0.0, 8.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, STD, 0.3)
+"""Deviations of the coefficients besides. Those of heating are in `energy.heating`.
 
 Minutes, Wh, of a Leaf: the electronics of a Hyundai Ioniq 5 take 0.67 to 0.79 kW by its own meter,
-7 to 9 Wh a minute more than the 250 W of the catalogue. Full battery and known power: ours. Stops
-and turns: the kinetic energy braked away differs by 30 % between UDDS, the slow and the fast phases
-of WLTC (docs/results/real-trips.md).
+7 to 9 Wh a minute more than the 250 W of the catalogue, which are of laboratories. Full battery and
+known power: ours. Stops and turns: the kinetic energy braked away differs by 30 % between UDDS, the
+slow and the fast phases of WLTC (docs/results/real-trips.md).
 """
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11
@@ -116,6 +117,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     ]
     std = np.array(PRIOR_STD)
     std[MINUTES] *= size(vehicle)
+    std[BY_TEMPERATURE] = heating_deviations(vehicle)
     std[: DRAG + 1] += np.array(PRIOR_SHARES) * mean[: DRAG + 1]
     positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, WARM_UP, COOLING]
     cone = np.zeros((len(positive) + 2, len(NAMES)))
