@@ -186,7 +186,7 @@ def test_the_size_is_kept_in_the_folder_and_goes_with_the_car(long_hill, tmp_pat
 
 
 def test_a_log_with_a_meter_and_per_cents_has_the_charge_at_both_ends(tmp_path: Path) -> None:
-    """The example of LeafSpy with 5 % used where the meter read 293 Wh."""
+    """The example of LeafSpy with 5 % used where the meter read 385 Wh."""
     from evroute.learning.readers.formats import read_measured
     from evroute.methods.setting import load_setting
 
@@ -198,7 +198,7 @@ def test_a_log_with_a_meter_and_per_cents_has_the_charge_at_both_ends(tmp_path: 
     path.write_text("\n".join([lines[0] + ",soc_percent", *rows]))
     (trip,) = read_measured(path, zoe, ["renault-zoe"]).trips
     assert trip.soc_percent - trip.soc_end_percent == pytest.approx(
-        5.0 * trip.energy_wh.sum() / 293.0, rel=0.1
+        5.0 * trip.energy_wh.sum() / 385.0, rel=0.1
     )
     assert abs(trip.soc_percent - 80.0) < 1.0
     charge = read_measured(ROOT / "data/examples/percent.csv", zoe, ["renault-zoe"])

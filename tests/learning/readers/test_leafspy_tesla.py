@@ -1,5 +1,6 @@
 """Logs of LeafSpy and TeslaMate: dates, positions, temperatures and powers by hand."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,18 @@ from evroute.learning.readers.raw.degrees import degrees_of, without_minutes
 from evroute.methods.setting import Setting, load_setting
 
 EXAMPLES = Path(__file__).parents[3] / "data/examples"
+SECONDS = (0, 43, 85, 128, 170, 213, 255, 298, 340, 383)
+"""Times of the points of the examples since their start."""
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (EXAMPLES / name).open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def metered_wh(watts: list[float]) -> float:
+    """Return the energy of powers at the points, Wh, by trapezoids."""
+    return float(np.trapezoid(watts, SECONDS)) / 3600.0
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +92,9 @@ def test_a_log_with_day_first_and_minutes_equals_the_other_form(zoe) -> None:
     )
     (trip,), (other,) = here.trips, there.trips
     np.testing.assert_array_equal(trip.edge, other.edge)
-    np.testing.assert_allclose(trip.energy_wh, other.energy_wh, rtol=1e-3)
+    for each, name in ((trip, "leafspy-uk.csv"), (other, "leafspy.csv")):
+        watts = [float(row["Pack Volts"]) * float(row["Pack Amps"]) for row in rows_of(name)]
+        assert each.energy_wh.sum() == pytest.approx(metered_wh(watts), rel=0.02)
     assert trip.temperature_c == pytest.approx(5.0)  # 41 °F
     assert trip.auxiliary_w == 6 * 250.0 + 300.0
     assert trip.auxiliary_mean_w == pytest.approx(1800.0)
@@ -111,7 +126,8 @@ def test_positions_of_teslamate_are_the_same_trip(zoe) -> None:
     (other,) = read_measured(EXAMPLES / "obd.csv", zoe, ["renault-zoe"]).trips
     assert trip.trip == "41"
     np.testing.assert_array_equal(trip.edge, other.edge)
-    assert trip.energy_wh.sum() == pytest.approx(other.energy_wh.sum(), rel=0.01)
+    watts = [1000.0 * float(row["power"]) for row in rows_of("tesla.csv") if row["power"]]
+    assert trip.energy_wh.sum() == pytest.approx(metered_wh(watts), rel=0.02)
     assert (trip.temperature_c, trip.soc_percent) == (-3.5, 79.0)  # usable, not shown
     assert trip.departed_s is not None
     assert trip.departed_s % 86_400 == pytest.approx(13.5 * 3600 + 0.25)

@@ -314,10 +314,10 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize(
     ("name", "expected_wh", "tolerance_wh", "zone"),
     [
-        ("points.csv", 293, 2, DENVER_SUMMER),
-        ("track.gpx", 293, 2, UTC),
-        ("obd.csv", 293, 6, timezone(timedelta(hours=2))),
-        ("leafspy.csv", 293, 6, DENVER_SUMMER),
+        ("points.csv", 385, 2, DENVER_SUMMER),
+        ("track.gpx", 333, 2, UTC),
+        ("obd.csv", 333, 25, timezone(timedelta(hours=2))),
+        ("leafspy.csv", 340, 25, DENVER_SUMMER),
         ("percent.csv", 520, 3, DENVER_SUMMER),
     ],
 )
