@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from evroute.arrays import FloatArray
 from evroute.learning.trips import noise_fit, trip_belief
-from evroute.learning.trips.noise_fit import START, TripNoiseScale
+from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 
@@ -20,6 +20,8 @@ TRUTH = np.array([125.0, 4.6, 4.2, 11.0, -2.0])
 """Of km, metres up, metres down, minutes and full battery."""
 PRIOR_MEAN = np.array([100.0, 4.3, 3.8, 8.0, 0.0])
 PRIOR_STD = np.array([50.0, 1.5, 1.5, 8.0, 2.0])
+BEFORE = TripNoiseScale(42.0, 50.0, 13.0)
+"""Prior of the car of this world, as its noise before the fit."""
 FULL = 4
 WH_PER_PERCENT = 172.0
 
@@ -66,7 +68,7 @@ def drive(
     *,
     known_wh2: float = 0.0,
     columns: int = 5,
-    noise: TripNoiseScale = START,
+    noise: TripNoiseScale = BEFORE,
 ) -> Drive:
     no_cone = np.zeros((0, columns))
     belief = TripBelief(CoefficientPrior(PRIOR_MEAN[:columns], PRIOR_STD[:columns], no_cone), noise)
@@ -162,7 +164,7 @@ def test_conformal_intervals_hold_where_the_noise_given_is_ten_times_too_small(
 ) -> None:
     monkeypatch.setattr(noise_fit, "is_refit_due", lambda n_trips: False)
     monkeypatch.setattr(trip_belief, "REFUSED_SD", np.inf)
-    small = TripNoiseScale(START.trip_wh / 10, START.root_km_wh / 10, START.km_wh / 10)
+    small = TripNoiseScale(BEFORE.trip_wh / 10, BEFORE.root_km_wh / 10, BEFORE.km_wh / 10)
     held, student = [], []
     for world in worlds:
         each = drive(world, world.energy_wh, noise=small)
