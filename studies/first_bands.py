@@ -1,4 +1,4 @@
-"""Bands before the first trip (docs/figures/cars.md): ``studies/first_bands.py``.
+"""Bands before the first trip (docs/results/real-trips.md): ``studies/first_bands.py``.
 
 Rule: prior means and deviations come from the sources beside them. Of the fresh starts every ten
 trips of Twizy and bus, at least 85 % of the 90 % intervals of the first three trips hold, in no log

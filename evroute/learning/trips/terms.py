@@ -73,8 +73,7 @@ Rolling: the classes A to E of the EU's label of tyres span 6.5 to 10.5 kg/t (Re
 16 % around 8, its resistance changes by 0.8 % per kelvin (ISO 28580), and four people are 15 % of
 the mass. Climbs: the mass, of which a passenger is 5 % and four people are 15 %, and the efficiency
 of propulsion. Descents: FASTSim's electric cars recuperate 82 to 87 %, the cars of the catalogue
-65 % (docs/results/real-trips.md). Drag: roof boxes and open windows are 15 %, and speeds that differ by
-10 % are 20 %.
+65 %. Drag: roof boxes and open windows are 15 %, and speeds that differ by 10 % are 20 %.
 """
 PRIOR_STD = (0.0, 0.0, 0.0, 8.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, STD, 0.3)
 """Deviations of the coefficients besides. Those of heating are in `energy.heating`.
