@@ -7,7 +7,7 @@ a planned trip.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -24,8 +24,9 @@ from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
 from evroute.learning.learn import Learned, learn
+from evroute.learning.readers.base import NONE_GIVEN
 from evroute.learning.readers.files import ZIP
-from evroute.learning.readers.formats import suffixes
+from evroute.learning.readers.formats import TOTALS, suffixes
 from evroute.learning.records.manifest import Choice, start_of
 from evroute.learning.records.parts import (
     derived,
@@ -172,6 +173,9 @@ def add_log(
     file_name: str,
     content: bytes,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    columns: Mapping[str, str] = NONE_GIVEN,
+    totals: bool = False,
 ) -> Learned:
     """Learn the trips of an uploaded log.
 
@@ -186,6 +190,10 @@ def add_log(
         Bytes of the file.
     on_progress
         Called with the number of trips learned and of trips to learn.
+    columns
+        Headers of the file that the user names, by the column here.
+    totals
+        Whether totals of trips are learned, without positions.
 
     Raises
     ------
@@ -197,7 +205,7 @@ def add_log(
         path = Path(folder, f"{slug(given.stem) or 'log'}{slug(given.suffix)}")
         path.write_bytes(content)
         try:
-            return _learn(roads, vehicle, path, on_progress)
+            return _learn(roads, vehicle, path, on_progress, columns, totals)
         except EvrouteError as error:  # the user's name of the file, not the temporary one
             reason = str(error).removeprefix(f"trip table {path}").lstrip(" ,:")
             raise EvrouteError(reason.replace(str(path), given.name)) from None
@@ -319,9 +327,19 @@ def _learn(
     vehicle: Vehicle,
     table: Path | None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    columns: Mapping[str, str] = NONE_GIVEN,
+    totals: bool = False,
 ) -> Learned:
     check_write()
     out = folder_of(roads, vehicle).path
     if table is not None and not is_current(roads, vehicle):
         renew(roads, vehicle)
-    return learn(table, out, network=roads, vehicle=vehicle, on_progress=on_progress)
+    return learn(
+        table,
+        out,
+        network=roads,
+        vehicle=vehicle,
+        reader=TOTALS if totals else None,
+        column=columns,
+        on_progress=on_progress,
+    )

@@ -37,6 +37,7 @@ from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.readers.formats import named_headers
 from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.sentences import coefficients, heating
 from evroute.learning.trips.usual import usual_trip
@@ -135,6 +136,16 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
             ENDINGS,
             accept_multiple_files=True,
         )
+        with st.expander("Other columns"):
+            named = st.text_input(
+                "Columns by their headers",
+                placeholder="lat=gps_lat, lon=gps_lon",
+                help="NAME=HEADER, with commas between them. Later logs of this car are read so.",
+            )
+            totals = st.checkbox(
+                "Totals without positions",
+                help="Learn the total of each trip by its speeds: numbers of the car, no road.",
+            )
         learned = st.form_submit_button("Learn these trips", type="primary", disabled=reads_only())
     if learned and files:
         lines, bar = [], st.progress(0.0, "Reading …")
@@ -146,6 +157,8 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
                     file.name,
                     file.getvalue(),
                     lambda done, total: bar.progress(done / total, f"{done:d} of {total:d} trips"),
+                    columns=named_headers(filter(None, map(str.strip, named.split(",")))),
+                    totals=totals,
                 )
                 lines.append(_outcome(file.name, result))
                 choose_next("folder", result.folder.name)

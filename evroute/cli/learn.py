@@ -11,7 +11,7 @@ from evroute.cli.shared import VehicleName, parsed_options, refuse
 from evroute.errors import EvrouteError, require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
-from evroute.learning.readers.formats import NAMED
+from evroute.learning.readers.formats import TOTALS, named_headers
 from evroute.learning.records.manifest import Choice
 from evroute.learning.records.repair import repair
 from evroute.plugins import use_parts
@@ -66,6 +66,14 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
             "package, or MODULE:NAME. [by its suffix or columns]"
         ),
     ] = None,
+    totals: Annotated[
+        bool,
+        typer.Option(
+            "--totals",
+            help="Learn the total of each trip by its speeds, without positions: coefficients of "
+            "the car and no road.",
+        ),
+    ] = False,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,11 +115,13 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
     for name, given in (("prior", prior), ("terrain", terrain)):
         valid = given is None or (isinstance(given, str) and given)
         require(valid, f"--option {name} is '{given}'. Give one name")
+    refuse((totals and reader, "--totals is a reader of its own. Leave --reader out"))
     with progress(quiet=quiet) as report:
         if mended is not None:
             refuse(
                 (reader, "--repair reads no table. Leave --reader out"),
                 (column, "--repair reads no table. Leave --column out"),
+                (totals, "--repair reads no table. Leave --totals out"),
                 (table or out, "--repair takes no table and no --out. Learn a table afterwards"),
                 (cars, "--repair reads no table. Leave --cars out"),
                 (reset, "--repair and --reset exclude each other. Give one of them"),
@@ -129,7 +139,7 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
             learned = run(
                 table,
                 out,
-                column=headers_of(column),
+                column=named_headers(column or ()),
                 network=network,
                 vehicle=vehicle,
                 model=model,
@@ -137,7 +147,7 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
                 prior=prior,
                 kernel=kernel,
                 terrain=terrain,
-                reader=reader,
+                reader=TOTALS if totals else reader,
                 reset=reset,
                 cars=cars,
                 on_progress=lambda done, total: report("trips", done, total),
@@ -147,26 +157,6 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
         _print(of_type)
     if not learned.by_type:
         _print(learned)
-
-
-def headers_of(given: list[str] | None) -> dict[str, str]:
-    """Return the headers of ``NAME=HEADER`` texts, by the name of the column.
-
-    Raises
-    ------
-    EvrouteError
-        If a text has another form, or names no column.
-    """
-    found = {}
-    for text in given or []:
-        name, sign, header = text.partition("=")
-        require(sign and header, f"--column is '{text}'. Give NAME=HEADER, such as lat=gps_lat")
-        require(
-            name in NAMED,
-            f"--column: unknown column '{name}'. Known are {', '.join(sorted(NAMED))}",
-        )
-        found[name] = header
-    return found
 
 
 COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "physics Wh")

@@ -6,7 +6,7 @@ the regression is of per cents on kWh, a Kalman filter of one number. Before any
 ``k ~ N(1, 0.1²)``. k grows with the age of the battery, by `AGEING` a year.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,10 @@ METER_SHARE = 0.02
 """Deviation of a meter of energy as a share of its reading."""
 IMPLAUSIBLE_SD = 5.0
 """Deviations beyond which a trip teaches nothing, as one that was charged on its way."""
+FEW_STEPS = 4
+"""Number of steps of a display up to which single trips tell nothing."""
+COARSE_PERCENT = 0.5
+"""Step of a display from which on it is coarse."""
 LEARNED = 0.8
 """Share of the deviation before any trip from which on the size is stated as learned."""
 DAYS_A_YEAR = 365.0
@@ -105,3 +109,27 @@ class BatterySize:
         """Take over a state."""
         self.used, self.variance = state["moments"].tolist()
         self.trips = int(state["trips"])
+
+
+def coarse_words(step_percent: float, battery_kwh: float, trips_wh: Sequence[float]) -> str:
+    """Return a sentence where single trips are few steps of a display, or an empty text.
+
+    Parameters
+    ----------
+    step_percent, battery_kwh
+        Step of the display, and usable battery of the vehicle file.
+    trips_wh
+        Energy of each trip, Wh.
+    """
+    step_wh = step_percent * battery_kwh * 10.0
+    if step_percent < COARSE_PERCENT or not trips_wh:
+        return ""
+    least, middle, most = np.quantile(np.abs(trips_wh) / step_wh, (0.1, 0.5, 0.9)).round()
+    if middle > FEW_STEPS:
+        return ""
+    steps = f"{least:.0f} to {most:.0f}" if most > least else f"{most:.0f}"
+    percents = "whole per cents" if step_percent == 1.0 else f"steps of {step_percent:g} %"
+    return (
+        f"the charge is shown in {percents} of {battery_kwh:.2g} kWh, and a trip takes {steps} of "
+        "them: single trips tell nothing"
+    )

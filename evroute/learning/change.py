@@ -25,6 +25,7 @@ is expected and learned at once, and for ``evroute simulate``, where other trips
 """
 
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
@@ -115,6 +116,22 @@ def _payoffs(earlier: int) -> FloatArray:
     payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
     payoff /= payoff.mean(axis=1, keepdims=True)
     return payoff
+
+
+UNKNOWN_DAY = -1.0
+"""Number that stands for an unknown day in stored states, whose numbers are finite."""
+
+
+def stored_days(days: Sequence[float]) -> FloatArray:
+    """Return days for a state: `UNKNOWN_DAY` where unknown. Empty if none is known."""
+    known = np.isfinite(days)
+    return np.where(known, days, UNKNOWN_DAY) if known.any() else np.empty(0)
+
+
+def restored_days(stored: FloatArray, trips: int) -> list[float]:
+    """Return the days of some trips from `stored_days`, NaN where unknown."""
+    days = stored if len(stored) else np.full(trips, UNKNOWN_DAY)
+    return [float(day) if day >= 0.0 else np.nan for day in days]
 
 
 TripT = TypeVar("TripT", contravariant=True)

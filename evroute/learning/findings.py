@@ -8,7 +8,9 @@ import pyarrow as pa
 from evroute.arrays import FloatArray
 from evroute.learning.base import Belief
 from evroute.learning.baseline import FEWEST_TRIPS, online_regression
+from evroute.learning.battery_size import coarse_words
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.readers.meters import display_step
 from evroute.learning.route_pairs import driven_pairs
 from evroute.text import counted
 
@@ -35,9 +37,28 @@ def findings(trips: pa.Table, measured: Iterable[MeasuredTrip], learner: Belief)
     sentences = [errors(columns), *intervals(columns)]
     sentences += learner.findings(trips)
     sentences += by_car(trips)
+    measured = list(measured)
     sentences.append(learner.battery.sentence(learner.vehicle.battery_kwh))
+    sentences.append(by_display(measured, learner.vehicle.battery_kwh))
     sentences += driven_pairs(learner, measured)[:SHOWN_PAIRS]
     return [sentence for sentence in sentences if sentence]
+
+
+def by_display(measured: Iterable[MeasuredTrip], battery_kwh: float) -> str:
+    """Return in words that a display of the charge is too coarse for single trips, or empty.
+
+    Parameters
+    ----------
+    measured
+        Trips, of which those with a total by the charge at both ends count.
+    battery_kwh
+        Usable battery of the vehicle file, kWh.
+    """
+    whole = [each for each in measured if each.whole and each.record is None]
+    trips_wh = [float(each.energy_wh.sum()) for each in whole]
+    shown = [0.0, *(each.soc_percent for each in whole)]
+    step = display_step(np.append(shown, np.array(trips_wh) / (battery_kwh * 10.0)))
+    return coarse_words(step, battery_kwh, trips_wh)
 
 
 def by_car(trips: pa.Table) -> list[str]:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
-from evroute.learning.change import ChangeTest
+from evroute.learning.change import ChangeTest, restored_days, stored_days
 from evroute.learning.tail import LOG_PRIOR, add_error, tail_mode
 
 MEASURES = ("mean", "sd", "low50", "high50", "low90", "high90")
@@ -307,8 +307,8 @@ class PastErrors:
         scores = {"signed": self._scores, "tested": self._test.scores}
         if self._times.scores:
             scores["timed"] = self._times.scores
-        if np.isfinite(self._test.days).any():
-            scores["tested_day"] = list(self._test.days)
+        if len(days := stored_days(self._test.days)):
+            scores["tested_day"] = days.tolist()
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -316,8 +316,8 @@ class PastErrors:
         self.__dict__.pop("spread", None)
         self.restart()
         self._tail, self._scores = state["tail"], state["signed"].tolist()
-        days = state.get("tested_day", np.full(len(state["tested"]), np.nan))
-        for score, day in zip(state["tested"].tolist(), days.tolist(), strict=True):
+        days = restored_days(state.get("tested_day", np.empty(0)), len(state["tested"]))
+        for score, day in zip(state["tested"].tolist(), days, strict=True):
             self._test.add(score, day)
         for score in state.get("timed", np.empty(0)).tolist():
             self._times.add(score)

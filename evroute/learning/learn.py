@@ -25,6 +25,7 @@ from evroute.learning.fleet.cars_table import CarTypes, read_cars
 from evroute.learning.fleet.type_folders import is_fleet, several_types
 from evroute.learning.learn_types import Fleet, learn_types
 from evroute.learning.learned import Learned as Learned
+from evroute.learning.learned import with_reasons
 from evroute.learning.many_files import Wanted, learn_files
 from evroute.learning.measured import Measured
 from evroute.learning.one_call import Opened
@@ -84,6 +85,7 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
         own, and for a new one the profile where the network has one.
     reader
         Name of the reader of the table, or None for the one that its suffix or its columns choose.
+        ``"totals"`` learns totals of trips by their speeds, of logs without positions.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     cars
@@ -123,7 +125,7 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
             on_progress=on_progress,
         )
         fleet = Fleet(folder.path, types, vehicle, reader, column or {})
-        return learn_types(fleet, table, one)
+        return with_reasons(learn_types(fleet, table, one))
     reset = reset and folder.has_manifest
     stored = stored_manifest(folder) if folder.has_manifest else {}
     if stored.get("types"):
@@ -133,7 +135,7 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
     names = vehicle_names(start.setting, vehicle)
     wanted = Wanted(start.before_trips(), names, reader, types)
     opened = Opened(folder, start, made, reset, on_progress)
-    return _learned(table, opened, wanted, column or {})
+    return with_reasons(_learned(table, opened, wanted, column or {}))
 
 
 def _learned(

@@ -15,7 +15,7 @@ from evroute.errors import EvrouteError, require
 from evroute.folder import Folder
 from evroute.learning.fleet.cars_table import CarTypes
 from evroute.learning.fleet.type_folders import TABLE, add_types, type_folder, types_in
-from evroute.learning.learned import Learned
+from evroute.learning.learned import REASONS, Learned
 from evroute.learning.readers.files import Given, files_of
 from evroute.learning.readers.formats import cars_in
 
@@ -77,7 +77,8 @@ def learn_types(fleet: Fleet, table: Given | None, learn: Callable[..., Learned]
 def _check(folder: Path) -> None:
     """Check that a folder is new, or holds folders of types alone."""
     there = [each for each in folder.iterdir() if each.name[0] != "."] if folder.exists() else []
-    foreign = [each for each in there if each.name != TABLE and not Folder(each).has_manifest]
+    own = (TABLE, REASONS)
+    foreign = [each for each in there if each.name not in own and not Folder(each).has_manifest]
     require(
         folder.is_dir() or not folder.exists(),
         f"{folder} is not a folder. Name another one with --out",

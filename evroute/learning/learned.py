@@ -1,10 +1,16 @@
 """Learned: the result of learning a table of trips into a folder, or into one for each type."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
+
+from evroute.files import inside
+from evroute.tables import write_table
+
+REASONS = "set-aside.csv"
+"""File of a folder with the trips and files that the last call set aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +42,20 @@ class Learned:
     aside: Path | None
     findings: Sequence[str]
     by_type: Mapping[str, "Learned"] = field(default_factory=dict)
+
+
+def with_reasons(learned: Learned) -> Learned:
+    """Write all reasons for which trips were set aside beside them, and say where they are.
+
+    Parameters
+    ----------
+    learned
+        Result of a call.
+    """
+    path = inside(learned.folder, REASONS)
+    if not learned.skipped:
+        path.unlink(missing_ok=True)
+        return learned
+    table = {"name": list(learned.skipped), "reason": list(learned.skipped.values())}
+    write_table(path, pa.table({name: pa.array(each, pa.string()) for name, each in table.items()}))
+    return replace(learned, notes=[*learned.notes, f"all reasons are in {path}"])

@@ -7,10 +7,8 @@ from pathlib import Path
 from time import monotonic
 
 import numpy as np
-import pyarrow as pa
 
 from evroute.errors import EvrouteError, require
-from evroute.files import inside
 from evroute.learning.base import Belief
 from evroute.learning.fleet.cars_table import CarTypes
 from evroute.learning.learned import Learned
@@ -24,15 +22,12 @@ from evroute.learning.records.history import read_history
 from evroute.learning.trips.energies import MODEL
 from evroute.network.places.zones import DATED_S
 from evroute.network.road_network import RoadNetwork
-from evroute.tables import write_table
 from evroute.text import counted
 
 BATCH_S = 60.0
 """Trips of many files are recorded about so often, s."""
 OVERLAP = 0.5
 """Share of a trip's time within another trip from which on both are one."""
-REASONS = "set-aside.csv"
-"""File of a folder with the files and trips that the last call of many files set aside."""
 SHOWN_NOTES = 10
 
 
@@ -75,6 +70,11 @@ class Wanted:
             reader=self.reader,
             cars=self.cars,
             columns=kept | dict(column),
+        )
+        require(
+            self.fresh.travels or not any(trip.record for trip in measured.trips),
+            f"model '{self.fresh.method_table['model']}' learns roads, which the totals of trip "
+            f"table {path} do not have. Learn them with model {MODEL}",
         )
         require(
             self.fresh.of_fleets or not any(trip.car for trip in measured.trips),
@@ -148,7 +148,7 @@ class Pile:
         return EvrouteError(f"none of {len(self.digests)} files can be learned; {name}: {reason}")
 
     def summary(self, learned: Sequence[Learned]) -> Learned:
-        """Return the results of all batches as one. Write the reasons of all left out.
+        """Return the results of all batches as one.
 
         Parameters
         ----------
@@ -159,9 +159,6 @@ class Pile:
         skipped = dict(self.skipped)
         for each in learned:
             skipped |= {name: why for name, why in each.skipped.items() if name not in skipped}
-        table = {"name": list(skipped), "reason": list(skipped.values())}
-        texts = {name: pa.array(each, pa.string()) for name, each in table.items()}
-        write_table(inside(last.folder, REASONS), pa.table(texts))
         notes = [f"{counted(len(self.digests), 'file')} read"]
         if self.copies:
             notes.append(f"{counted(self.copies, 'file')} left out that are copies of others")
@@ -171,8 +168,6 @@ class Pile:
             notes.append(f"{note} ({counted(number, 'file')})" if number > 1 else note)
         if len(self.notes) > SHOWN_NOTES:
             notes.append(f"and {len(self.notes) - SHOWN_NOTES:,} other notes on files")
-        if skipped:
-            notes.append(f"all reasons are in {last.folder / REASONS}")
         return replace(
             last,
             new=sum(each.new for each in learned),

@@ -43,8 +43,9 @@ class MeasuredTrip:
     car: name of the car in a fleet, or empty where cars have no names.
     start_m, end_m: metres along the first edge at which the trip begins, and along the last at
     which it ends, NaN for its end.  Energies and times of both edges are for the parts driven.
-    record: line and terms of a recorded trip of which the network does not have all roads. The rows
-    of those that it lacks are beyond its last one.  None for a trip on the network.
+    record: line and terms of a recorded trip of which the network does not have all roads, or of a
+    total, whose way is unknown. The rows of those that it lacks are beyond its last one.  None for
+    a trip on the network.
     """
 
     trip: str

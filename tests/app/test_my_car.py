@@ -442,3 +442,33 @@ def test_a_belief_about_a_car_of_a_file_is_named_and_physics_plans(
     assert not page.error
     captions = " ".join(each.value for each in page.caption).replace("\\", "")
     assert "The trips of mine are of 'own-twizy', a car of its own file" in captions
+
+
+def wheel_log(path: Path) -> Path:
+    """Write five drives at 10 m/s under names of nobody's, without positions."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["moment", "speed (km/h)", "power (W)"])
+        for trip in range(5):
+            for second in range(301):
+                rows.writerow([1.7e9 + 7200 * trip + second, 36, 1500 + 20 * trip])
+    return path
+
+
+def test_headers_and_totals_are_chosen_on_the_page(tmp_path: Path) -> None:
+    page = opened("car")
+    path = wheel_log(tmp_path / "wheel.csv")
+    add(page, path)
+    assert any("It lacks times and positions" in each.value for each in page.error)
+    next(each for each in page.checkbox if each.label == "Totals without positions").check()
+    text_of(page, "Columns by their headers").set_value("moment")
+    add(page, path)
+    assert any("Give NAME=HEADER" in each.value for each in page.error)
+    next(each for each in page.checkbox if each.label == "Totals without positions").check()
+    text_of(page, "Columns by their headers").set_value("time=moment")
+    add(page, path)
+    assert any("learned 5 trips" in each.value for each in page.success)
+
+
+def text_of(page: AppTest, label: str) -> Any:
+    return next(each for each in page.text_input if each.label == label)

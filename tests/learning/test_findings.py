@@ -1,5 +1,7 @@
 """Sentences on what was learned, and the regression that beliefs are compared with."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.baseline import online_regression
 from evroute.learning.findings import errors, intervals
+from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.route_pairs import driven_pairs
 from evroute.learning.trips.energies import TripEnergies
@@ -143,3 +146,13 @@ def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:
         f"{660 - 520:+.0f} ± {error_wh:.0f} Wh, expected {expected_wh:+.0f} Wh"
     ]
     assert not driven_pairs(energies, trips[:3])
+
+
+def test_whole_per_cents_of_short_trips_are_said_beside_the_battery(tmp_path) -> None:
+    """Two trips of 1 % of 52 kWh each, between whole per cents."""
+    example = Path(__file__).parents[2] / "data/examples/notebook.csv"
+    found = learn(example, tmp_path / "own", network="denver", vehicle="renault-zoe").findings
+    (line,) = (each for each in found if "single trips tell nothing" in each)
+    assert line.startswith(
+        "the charge is shown in whole per cents of 52 kWh, and a trip takes 1 of"
+    )

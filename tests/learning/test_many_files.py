@@ -5,7 +5,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from evroute.cli import app as cli
 from evroute.errors import EvrouteError, LimitError
 from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
@@ -137,3 +139,42 @@ def test_a_column_that_the_user_names_is_kept_in_the_folder(tmp_path, setting) -
     assert names(out) == ["first", "later", "plain"]
     with pytest.raises(EvrouteError, match="has no column 'y', which --column lat names"):
         learned_of(plain, out, column={"lat": "y"})
+
+
+def test_one_file_has_all_reasons_beside_its_summary_too(tmp_path, setting) -> None:
+    """The command shows 20 of 30 reasons. A later call without any deletes the file."""
+    out, network = tmp_path / "own", setting.network
+    rows = [["trip", "edge", "energy_wh"]]
+    rows += [[f"bad-{k}", "nowhere", 1.0] for k in range(30)]
+    edges = setting.search.route(network.time_s, 7, 900).edges
+    rows += [["good", network.edge_id[row], float(setting.prior.mean_wh[row])] for row in edges]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    command = ["learn", str(tmp_path / "t.csv"), "--out", str(out), "--vehicle", "reference"]
+    shown = CliRunner().invoke(cli, command).stdout
+    assert "  and 10 more" in shown
+    (line,) = (each for each in shown.splitlines() if each.startswith("all reasons are in "))
+    with Path(line.removeprefix("all reasons are in ")).open() as file:
+        reasons = {row["name"]: row["reason"] for row in csv.DictReader(file)}
+    assert set(reasons) == {f"bad-{k}" for k in range(30)}
+    assert all("nowhere" in reason for reason in reasons.values())
+    day(tmp_path / "next.csv", setting, 1)
+    assert not learned_of(tmp_path / "next.csv", out).skipped
+    assert not (out / "set-aside.csv").exists()
+
+
+@pytest.mark.parametrize("first_is_dated", [True, False])
+def test_trips_with_and_without_a_date_go_into_one_folder(
+    tmp_path, setting, first_is_dated
+) -> None:
+    dated = day(tmp_path / "dated.csv", setting, 1)
+    bare, network = tmp_path / "bare.csv", setting.network
+    edges = setting.search.route(network.time_s, 7, 900).edges
+    rows = [["bare", network.edge_id[row], float(setting.prior.mean_wh[row])] for row in edges]
+    with bare.open("w", newline="") as file:
+        csv.writer(file).writerows([["trip", "edge", "energy_wh"], *rows])
+    for table in (dated, bare)[:: 1 if first_is_dated else -1]:
+        learned = learned_of(table, tmp_path / "own")
+        assert (learned.new, learned.skipped) == (1, {})
+    learned = learned_of(day(tmp_path / "later.csv", setting, 2), tmp_path / "own")
+    assert (learned.new, learned.trips.num_rows) == (1, 3)

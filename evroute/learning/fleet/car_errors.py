@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray
-from evroute.learning.change import ChangeTest
+from evroute.learning.change import ChangeTest, restored_days, stored_days
 from evroute.learning.intervals import ErrorSpread, PastErrors
 
 WITHIN = 30
@@ -155,8 +155,7 @@ class CarErrors:
         if not self._by_car:
             return state
         cars = self._by_car.values()
-        days = np.array([day for each in cars for day in each.test.days])
-        if np.isfinite(days).any():
+        if len(days := stored_days([day for each in cars for day in each.test.days])):
             state["error_tested_day"] = days
         return state | {
             "error_car": np.array(list(self._by_car), dtype=np.str_),
@@ -177,8 +176,8 @@ class CarErrors:
             np.split(state[f"error_{name}"], its)
             for name, its in zip(("scores", "tested"), ends, strict=True)
         )
-        days = state.get("error_tested_day", np.full(len(state["error_tested"]), np.nan))
-        days_of = np.split(days, ends[1])
+        days = restored_days(state.get("error_tested_day", np.empty(0)), len(state["error_tested"]))
+        days_of = np.split(np.array(days), ends[1])
         for place, (name, since) in enumerate(
             zip(state["error_car"].tolist(), state["error_since"].tolist(), strict=True)
         ):

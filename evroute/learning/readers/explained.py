@@ -2,9 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice, product
 from pathlib import Path
+from typing import Protocol
 
 from evroute.errors import EvrouteError
 from evroute.learning.measured import Measured
@@ -26,19 +28,25 @@ PARTS = {
 """Parts of a log in words, and their columns."""
 METERS = ("energy", "volts and amps", "power", "charge")
 LIKE = {
-    "time": r"time|zeit|stamp|clock|\butc\b|date|heure|hora",
+    "time": r"time|zeit|stamp|clock|\butc\b|date|datum|heure|hora|fecha",
     "lat": r"lat|breite|\by\b",
     "lon": r"lon|lng|länge|\bx\b",
     "energy_wh": r"energ|wh\b",
     "volts": r"volt|spannung|tension",
     "amps": r"amp|current|strom|courant|corriente",
     "power_w": r"power|leistung|watt|puissance|potencia",
-    "soc_percent": r"soc|charge|battery|akku|batterie|level",
+    "soc_percent": r"soc|charge|carga|lade|battery|akku|batterie|level",
 }
 """Parts of headers that may mean a column."""
 CANDIDATES, TRIES = 3, 24
 SHOWN = 8
-Read = Callable[[Mapping[str, str]], Measured]
+
+
+class Read(Protocol):
+    """Reads the file again."""
+
+    def __call__(self, columns: Mapping[str, str], reader: str | None = None, /) -> Measured:
+        """Return the trips with headers named by column, and by a reader that a user names."""
 
 
 def explained(
@@ -77,7 +85,19 @@ def explained(
         lines.append(f"It lacks {_listed(lacking)}")
     if call := _call(path, headers, found, columns, read):
         lines.append(f"This call reads it: {call}")
+    elif "speed" in has and _has_totals(columns, read):
+        lines.append(
+            "Without positions the total of each trip can be learned: "
+            f"evroute learn {shlex.quote(path.name)} --totals"
+        )
     return EvrouteError(". ".join(lines))
+
+
+def _has_totals(columns: Mapping[str, str], read: Read) -> bool:
+    """Return whether the totals of a file's trips can be read."""
+    with suppress(EvrouteError):
+        return bool(read(columns, "totals").trips)
+    return False
 
 
 def _listed(words: Sequence[str]) -> str:

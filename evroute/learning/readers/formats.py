@@ -26,11 +26,35 @@ READERS = {
 }
 """The first reader that accepts a table reads it. The last accepts all, and names what it lacks."""
 
+TOTALS = "totals"
+BY_NAME = {TOTALS: "evroute.learning.readers.totals:READER"}
+"""Readers that a user names. They choose no file by themselves."""
+
 NAMED = frozenset({*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS})
 """Columns that a user may name by their headers."""
 
 TABLE_SUFFIXES = (".csv", ".parquet", ".txt")
 """Suffixes that a dashboard offers for tables. The command line reads tables of any suffix."""
+
+
+def named_headers(texts: Iterable[str]) -> dict[str, str]:
+    """Return the headers of ``NAME=HEADER`` texts, by the name of the column.
+
+    Raises
+    ------
+    EvrouteError
+        If a text has another form, or names no column.
+    """
+    found = {}
+    for text in texts:
+        name, sign, header = text.partition("=")
+        require(sign and header, f"--column is '{text}'. Give NAME=HEADER, such as lat=gps_lat")
+        require(
+            name in NAMED,
+            f"--column: unknown column '{name}'. Known are {', '.join(sorted(NAMED))}",
+        )
+        found[name] = header
+    return found
 
 
 def suffixes() -> list[str]:
@@ -68,7 +92,7 @@ def reader_named(name: str) -> Reader:
     UnknownNameError
         If there is no such reader. The message lists the names.
     """
-    found = named(READERS, "reader", name)
+    found = named({**READERS, **BY_NAME}, "reader", name)
     if not isinstance(found, Reader):
         raise UnknownNameError(f"reader '{name}' is no Reader")
     return found
@@ -186,10 +210,15 @@ def _read(
 
 
 def _again(
-    path: Path, setting: Setting, names: Sequence[str], columns: Mapping[str, str]
+    path: Path,
+    setting: Setting,
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    reader: str | None = None,
 ) -> Measured:
-    """Return the trips of a file with further columns named."""
-    return _read(reader_of(path, columns), path, setting, names, False, None, columns)[1]
+    """Return the trips of a file with further columns named, or by another reader."""
+    chosen = reader_of(path, columns) if reader is None else reader_named(reader)
+    return _read(chosen, path, setting, names, False, None, columns)[1]
 
 
 def _keep_first(measured: Measured) -> None:

@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 TABLE = Path(__file__).with_name("names.toml")
+_TAG = re.compile(r"^\s*\[[^\[\]]+\]\s*(?=\S)")
+"""Control unit of a channel before its name, as in ``[BMS] HV Battery Voltage``."""
 _BRACKETS = re.compile(r"(.*?)\s*[(\[]([^()\[\]]*)[)\]]\s*:?\s*")
 _PERCENT = re.compile(r"(.*?)\s*(%)")
 _LAST = re.compile(r"(.*\S)[\s,:]+([^\s,:]+)")
@@ -105,7 +107,7 @@ def scale_of(name: str, unit: str) -> tuple[float, float] | None:
 
 def forms_of(header: str) -> list[tuple[str, str]]:
     """Return the names that a header may have, each with the rest of the header as its unit."""
-    whole = plain(header)
+    whole = plain(_TAG.sub("", header))
     forms = [(whole, "")]
     for pattern in (_BRACKETS, _PERCENT, _LAST):
         if match := pattern.fullmatch(whole):

@@ -1,6 +1,5 @@
 """Meters of a log: cumulative energy, the battery's volts and amps or its power, or its charge."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,6 @@ from evroute.learning.readers.table import Log, MissingColumnError, names_of
 READINGS = ("energy_wh", "volts", "amps", "power_w", "soc_percent")
 LARGEST_VOLTS, LARGEST_AMPS = 1500.0, 3000.0
 """Medians of volts and largest amps above these are thousandths."""
-FEW_STEPS = 4
-"""Number of steps of a display up to which single trips tell nothing."""
 COARSE_PERCENT = 0.5
 """A display with steps from here on is read at the ends of a trip, a finer one where it changes."""
 
@@ -120,34 +117,10 @@ def by_catalogue(vehicle: Vehicle) -> str:
     )
 
 
-def coarse_words(step_percent: float, battery_kwh: float, trips_wh: Sequence[float]) -> list[str]:
-    """Return a sentence where single trips are few steps of a display, or none.
-
-    Parameters
-    ----------
-    step_percent, battery_kwh
-        Step of the display, and usable battery of the vehicle file.
-    trips_wh
-        Energy of each trip, Wh.
-    """
-    step_wh = step_percent * battery_kwh * 10.0
-    if step_percent < COARSE_PERCENT or not trips_wh:
-        return []
-    least, middle, most = np.quantile(np.abs(trips_wh) / step_wh, (0.1, 0.5, 0.9)).round()
-    if middle > FEW_STEPS:
-        return []
-    steps = f"{least:.0f} to {most:.0f}" if most > least else f"{most:.0f}"
-    percents = "whole per cents" if step_percent == 1.0 else f"steps of {step_percent:g} %"
-    return [
-        f"the charge is shown in {percents} of {battery_kwh:.2g} kWh, and a trip takes {steps} of "
-        "them: single trips tell nothing"
-    ]
-
-
 def display_step(percent: FloatArray) -> float:
     """Return the step of a display by its readings (p,) %. 1 where all are equal."""
     steps = np.diff(np.unique(np.round(percent[np.isfinite(percent)], 6)))
-    return float(steps.min()) if len(steps) else 1.0
+    return round(float(steps.min()), 6) if len(steps) else 1.0
 
 
 def _scaled(log: Log, name: str, unit: str, largest: float) -> tuple[FloatArray, str]:

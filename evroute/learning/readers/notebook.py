@@ -26,7 +26,7 @@ from evroute.learning.measured import (
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import since_1970
 from evroute.learning.readers.headers import recognised
-from evroute.learning.readers.meters import Meter, by_catalogue, coarse_words, display_step
+from evroute.learning.readers.meters import Meter, by_catalogue, display_step
 from evroute.learning.readers.table import Log, check_columns
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
@@ -91,8 +91,6 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
             measured.skipped[name] = str(error)
         else:
             admit(measured, _averaged(trip, routes, setting), setting)
-    trips_wh = [float(trip.energy_wh.sum()) for trip in measured.trips]
-    measured.notes.extend(coarse_words(meter.step_percent, setting.vehicle.battery_kwh, trips_wh))
     return measured
 
 

@@ -30,7 +30,6 @@ from evroute.learning.readers.meters import (
     READINGS,
     Meter,
     by_catalogue,
-    coarse_words,
     meters_of,
 )
 from evroute.learning.readers.raw.degrees import without_minutes
@@ -56,8 +55,9 @@ COLUMNS = (
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s. Power is not integrated over longer ones."""
-
-
+SIGN_CHANGED = (
+    "the battery's power is negative while it discharges in this log: its sign was changed"
+)
 UNITS = "Check the units"
 """Part of the reason for which an impossible energy sets a trip aside."""
 
@@ -124,10 +124,6 @@ def _by_meter(
             measured.skipped[drive.name] = str(error)
         else:
             admit(measured, driven, setting, read.ignored)
-    if meter.kind == "charge":
-        trips_wh = [float(trip.energy_wh.sum()) for trip in measured.trips]
-        battery_kwh = setting.vehicle.battery_kwh
-        measured.notes.extend(coarse_words(meter.step_percent, battery_kwh, trips_wh))
     return measured
 
 
@@ -242,9 +238,7 @@ def _discharging(
     """Return drives whose power is positive while the battery discharges. Note a changed sign."""
     if not _reversed(log, drives, setting):
         return drives
-    measured.notes.append(
-        "the battery's power is negative while it discharges in this log: its sign was changed"
-    )
+    measured.notes.append(SIGN_CHANGED)
     return [replace(drive, used_wh=-drive.used_wh) for drive in drives]
 
 

@@ -101,14 +101,18 @@ def record(
         Manifest of the folder.
     """
     renewed = without_lines(folder)
-    kept = {
-        t: history.recorded.get(trip.trip, trip)
+    kept = [
+        (t, history.recorded.get(trip.trip, trip))
         for t, trip in enumerate(trips)
-        if trip.record is None and (trip.trip in renewed or trip.trip not in history.recorded)
-    }
+        if trip.trip not in history.recorded or (trip.record is None and trip.trip in renewed)
+    ]
+    kept.sort(key=lambda each: each[1].record is not None)  # totals follow
     if kept:
-        terms = learner.terms_of(list(kept))
-        append_part(folder, list(kept.values()), learner.setting, manifest, terms)
+        terms = learner.terms_of([t for t, _ in kept])
+        for k, (_, trip) in enumerate(kept):
+            if trip.record is not None:
+                terms[k] = {**trip.record.terms, **terms[k]}
+        append_part(folder, [trip for _, trip in kept], learner.setting, manifest, terms)
 
 
 def _stored_rows(folder: Path) -> list[dict[str, Any]]:

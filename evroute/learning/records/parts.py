@@ -37,6 +37,7 @@ from evroute.learning.roads.trip_record import (
     has_lines,
     line_columns,
     read_lines,
+    record_on,
 )
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
@@ -203,8 +204,8 @@ def append_part(
     folder
         Folder of ``evroute learn``.
     trips
-        At least one measured trip, wholly on the network. No other file of the folder has a trip of
-        the same name, except one without its line.
+        At least one measured trip, those wholly on the network first, then totals. No other file of
+        the folder has a trip of the same name, except one without its line.
     setting
         The network whose rows the trips name, and the vehicle.
     manifest
@@ -225,8 +226,8 @@ def append_part(
                 value = np.nan
             column += value.tolist() if name in _BY_EDGE else [value] * len(trip.edge)
     edge = np.array(columns["edge"], dtype=np.int64)
-    columns["edge"] = [setting.network.edge_id[row] for row in edge]
-    columns |= line_columns(setting, edge)
+    placed = [record_on(setting, edge[edge < setting.network.n_edges])]
+    columns |= line_columns(placed + [trip.record for trip in trips if trip.record is not None])
     last = max((int(path.stem) for path in part_paths(folder)), default=0)
     about = {_UNKNOWN: "NaN", _MANIFEST: json.dumps(manifest), _CRS: setting.network.crs}
     _write(inside(folder, "measured", f"{last + 1:04d}.parquet"), columns, about, terms)

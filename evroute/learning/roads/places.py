@@ -97,7 +97,7 @@ class TripPlaces:
         """
         if self.junctions is None:
             return np.empty(0)
-        if not self.heights_unknown or self._leaves(edge):
+        if not self.heights_unknown or self._leaves(edge) or not len(edge):
             return np.zeros(len(self.junctions))
         share = np.ones(len(edge)) if share is None else share
         along = self.junctions.features(self.ends(edge)[[0, 1, -2, -1]])

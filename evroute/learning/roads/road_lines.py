@@ -5,7 +5,8 @@ middle within `LINE_M` of another road's, and a length within `LENGTH_SHARE`.
 
 A point has x and y in metres and, as third coordinate, the number of its sheet times `SHEET_M`.
 Sheet 0 is the plane of the network. Further sheets are the planes of networks far from it: their
-roads keep their distances from each other, and are far from all roads of the network.
+roads keep their distances from each other, and are far from all roads of the network. Ways
+whose place is unknown lie at `UNPLACED_M`, on no sheet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ from evroute.network.coordinates import transformer
 from evroute.network.road_network import RoadNetwork
 
 SHEET_M = 1e9
+UNPLACED_M = (0.0, 0.0, -SHEET_M)
+"""Point of a way whose place is unknown."""
 NEAR_M = 500_000.0
 """Distance up to which roads in another coordinate system are placed in the network's own, m."""
 ID_M = 50.0
@@ -76,6 +79,22 @@ class RoadLines:
             speed_factors(network)[rows],
             (network.crs,),
         )
+
+    @classmethod
+    def unplaced(cls, name: str, length_m: float, time_s: float, crs: str) -> "RoadLines":
+        """Return a way whose place is unknown.
+
+        Parameters
+        ----------
+        name
+            Its name, which is the id of no road.
+        length_m, time_s
+            Length, m, and time, s.
+        crs
+            Coordinate system of the file that it is kept in.
+        """
+        points_m = np.full((1, 3, 3), UNPLACED_M)
+        return cls((name,), points_m, np.array([length_m]), np.array([time_s]), np.ones(1), (crs,))
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "RoadLines":

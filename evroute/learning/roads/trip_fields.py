@@ -121,6 +121,8 @@ class TripFields:
             The roads.
         """
         edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
+        if not len(edge):  # a total
+            return unknown_wh2
         if trip.routes > 1:
             edge = edge[[0, -1]]
         whole = trip.record is not None or trip.routes > 1

@@ -1,10 +1,10 @@
 """TripRecord: parts of a recorded trip that do not depend on a map: its line and its terms.
 
 A trip whose whole line is found on a map is learned on the roads there. Any other trip is learned
-by the terms that were recorded with it.
+by the terms that were recorded with it. Of a total the way is unknown, so it has terms alone.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.roads.pieces import in_pieces
-from evroute.learning.roads.road_lines import LOST, RoadIndex, RoadLines
+from evroute.learning.roads.road_lines import LOST, UNPLACED_M, RoadIndex, RoadLines
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
@@ -22,6 +22,8 @@ POINTS = ("tail", "middle", "head")
 PREFIX = "road_"
 """Beginning of the names of the columns of roads in files of measured trips."""
 NUMBERS = ("length_m", "time_s", "share", "ascent_m", "descent_m", "eq8_wh")
+HEIGHTS = ("ascent_m", "descent_m", "eq8_wh")
+"""Numbers that a record has beside its lines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +48,11 @@ class TripRecord:
     eq8_wh: FloatArray
     terms: Terms = field(default_factory=dict)
     vehicle: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_total(self) -> bool:
+        """Whether the way of the trip is unknown."""
+        return bool((self.lines.points_m[..., 2] < 0.0).any())
 
     def take(self, rows: IntArray, terms: Terms) -> "TripRecord":
         """Return the record of some of the roads, rows (k,), with the terms of their trip."""
@@ -87,8 +94,8 @@ NO_LINES = TripRecord(
 """Record of a trip of an earlier version, which kept the ids of its edges alone."""
 
 
-def line_columns(setting: Setting, edge: IntArray) -> dict[str, list[Any]]:
-    """Return the columns of edges (k,) in a file of measured trips, in the network's coordinates.
+def record_on(setting: Setting, edge: IntArray) -> TripRecord:
+    """Return the record of edges (k,) of a network, without terms.
 
     Parameters
     ----------
@@ -98,22 +105,34 @@ def line_columns(setting: Setting, edge: IntArray) -> dict[str, list[Any]]:
         (k,) rows of the network.
     """
     network = setting.network
-    lines = RoadLines.of_network(network, edge)
+    return TripRecord(
+        RoadLines.of_network(network, edge),
+        network.ascent_m[edge],
+        network.descent_m[edge],
+        setting.edges.reference.prior_mean_wh[edge],
+    )
+
+
+def line_columns(records: Sequence[TripRecord]) -> dict[str, list[Any]]:
+    """Return the columns of the roads of records in a file of measured trips, with their ids.
+
+    Parameters
+    ----------
+    records
+        Records in one coordinate system.
+    """
+    points_m = np.concatenate([each.lines.points_m for each in records])
+    points_m = np.where(points_m[..., 2:] < 0.0, np.nan, points_m)  # of a total
     columns = {
-        f"{PREFIX}{point}_{axis}_m": lines.points_m[:, k, j]
+        f"{PREFIX}{point}_{axis}_m": points_m[:, k, j]
         for k, point in enumerate(POINTS)
         for j, axis in enumerate("xy")
     }
-    of_roads = {
-        "length_m": lines.length_m,
-        "time_s": lines.time_s,
-        "share": lines.share,
-        "ascent_m": network.ascent_m[edge],
-        "descent_m": network.descent_m[edge],
-        "eq8_wh": setting.edges.reference.prior_mean_wh[edge],
-    }
-    columns |= {f"{PREFIX}{name}": of_roads[name] for name in NUMBERS}
-    return {name: values.tolist() for name, values in columns.items()}
+    for name in NUMBERS:
+        of_roads = [getattr(each if name in HEIGHTS else each.lines, name) for each in records]
+        columns[f"{PREFIX}{name}"] = np.concatenate(of_roads)
+    ids = [edge_id for each in records for edge_id in each.lines.edge_id]
+    return {"edge": ids} | {name: values.tolist() for name, values in columns.items()}
 
 
 def has_lines(columns: Container[str]) -> bool:
@@ -142,6 +161,7 @@ def read_lines(
     for i, point in enumerate(POINTS):
         for j, axis in enumerate("xy"):
             points_m[:, i, j] = columns[f"{PREFIX}{point}_{axis}_m"]
+    points_m[np.isnan(points_m[..., 0])] = UNPLACED_M
     of_roads = {name: np.array(columns[f"{PREFIX}{name}"], dtype=np.float64) for name in NUMBERS}
     lines = RoadLines(
         tuple(edge_id),

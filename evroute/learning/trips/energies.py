@@ -176,9 +176,14 @@ class TripEnergies(Belief):
         return found + ranking(self.car_shares())
 
     def _placed(self, trip: MeasuredTrip) -> MeasuredTrip:
-        """Return a trip on the roads of the belief. Those that it lacks are added to them."""
+        """Return a trip on the roads of the belief. Those that it lacks are added to them.
+
+        A total is on none.
+        """
         if trip.record is None:
             return trip
+        if trip.record.is_total:
+            return replace(trip, edge=trip.edge[:0])
         edge = self.places.known.rows_of(trip.record.lines)
         self.times.extend()
         return replace(trip, edge=edge)

@@ -5,6 +5,7 @@ import io
 import shlex
 import tomllib
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -155,6 +156,10 @@ KNOWN = ("time", "date", "lat", "lon", "volts", "amps", "power_w", "soc_percent"
          {"time", "soc_percent", "power_w", "speed_mps", "lat", "lon", "temperature_c"}),
         ("GPS Time,Device Time,Longitude,Latitude,GPS Speed (Meters/second),Ambient air temp(°F)",
          {"time", "lon", "lat", "speed_mps", "temperature_c"}),
+        ("time,HV EV Battery Power (kW),Vehicle speed (km/h),Ambient temperature (℃),"
+         "[8C.BMS] DC Battery voltage (V),[8C.BMS] State of charge BMS (%),"
+         "DC Battery Temperature (℃),[19.Gate] 12V Battery voltage (V)",
+         {"time", "power_w", "speed_mps", "temperature_c", "volts", "soc_percent"}),
         # the battery of a phone, and temperatures of anything but the air
         ("time,lat,lon,battery,inside_temp,Battery Temperature [°C],Engine Temp(°C)",
          {"time", "lat", "lon"}),
@@ -323,9 +328,60 @@ def test_a_file_with_unknown_names_says_what_it_has_and_the_call_that_reads_it(
     assert read(path, setting, columns=given).trips
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_the_line_of_a_spreadsheet_that_names_the_separator_is_no_header(
+    driven, setting, tmp_path, encoding
+) -> None:
+    """The names are German and in no table: the call in the message reads the file."""
+    columns, total_wh = driven
+    headers = {"time": "Zeitpunkt", "lat": "Breitengrad", "lon": "Längengrad"}
+    rows = rows_of(columns, headers | {"energy_wh": "Energie (Wh)"})
+    path = put(tmp_path / "t.csv", "sep=;\r\n" + text_of(rows, ";"), encoding)
+    with pytest.raises(EvrouteError) as error:
+        read(path, setting)
+    words = shlex.split(str(error.value).partition("This call reads it: ")[2])
+    given = dict(each.split("=") for each in words[4::2])
+    (trip,) = read(path, setting, columns=given).trips
+    assert trip.energy_wh.sum() == pytest.approx(total_wh, rel=1e-3)
+
+
 def test_a_file_without_positions_says_so(driven, setting, tmp_path) -> None:
     columns, _ = driven
     columns |= {"u": [80] * len(columns["trip"]), "v": [20] * len(columns["trip"])}
     headers = {"time": "time", "u": "voltage", "v": "current"}
     with pytest.raises(EvrouteError, match=r"It has times .time. and volts and amps .voltage, cur"):
         read(put(tmp_path / "t.csv", text_of(rows_of(columns, headers))), setting)
+
+
+@pytest.mark.parametrize("name", ["2026-05-04 07-30-00.csv", "ride.csv"])
+def test_records_of_single_channels_become_a_row_each_second(
+    driven, setting, drive, tmp_path, name
+) -> None:
+    """Volts, amps and speed come one after another, as an adapter asks for them."""
+    columns, total_wh = driven
+    at_s = drive(setting, 0, 500)[0]["time"]
+    watts = np.append(np.diff(columns["energy_wh"]) / np.diff(at_s) * 3600, 0.0)
+    rows = [["SECONDS", "PID", "VALUE", "UNITS", "LATITUDE", "LONGTITUDE", ""]]
+    for k, second in enumerate(27_000.0 + at_s):
+        place = [f"{columns['lat'][k]:.7f}", f"{columns['lon'][k]:.7f}", ""]
+        rows += [
+            [f"{second:.4f}", "[8C.BMS] DC Battery voltage", "400.0", "V", *place],
+            [
+                f"{second + 0.2:.4f}",
+                "[8C.BMS] DC Battery Current",
+                f"{watts[k] / 400}",
+                "A",
+                *place,
+            ],
+            [f"{second + 0.4:.4f}", "[19.Gate] 12V Battery voltage", "14.1", "V", *place],
+            [f"{second + 0.6:.4f}", "Hybrid/EV Battery System Voltage", "1023.984", "V", *place],
+            [f"{second + 0.7:.4f}", "Vehicle speed", "36", "km/h", *place],
+        ]
+    text = "\n".join(";".join(f'"{each}"' for each in row).removesuffix('""') for row in rows)
+    measured = read(put(tmp_path / name, text + "\n"), setting)
+    (trip,) = measured.trips
+    assert trip.energy_wh.sum() == pytest.approx(total_wh, rel=0.05)
+    assert any(note.startswith(f"{len(rows) - 1:,} readings of") for note in measured.notes)
+    begun = datetime(2026, 5, 4, 7, 30, tzinfo=ZoneInfo("America/Denver")).timestamp()
+    begun_s = 27_000.0 if name == "ride.csv" else begun
+    assert trip.departed_s == pytest.approx(begun_s, abs=2.0)

@@ -20,6 +20,7 @@ import pyarrow.csv
 
 from evroute import limits
 from evroute.errors import EvrouteError, require
+from evroute.learning.readers.raw.long_tables import is_long, widened
 from evroute.text import counted
 
 SEPARATORS = ",;\t"
@@ -28,6 +29,9 @@ LAST = 5
 FITTING = 0.9
 _HEAD_BYTES = 4096
 _BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_SEPARATOR_LINE = re.compile(r"\ufeff?sep=.\r?\n", re.IGNORECASE)
+_SEPARATOR_BYTES = 20
+"""Bytes that such a line has at most."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _UNDEFINED = re.compile(b"[\x81\x8d\x8f\x90\x9d]")
 IN_WORDS = {
@@ -94,7 +98,9 @@ def _raw_header(path: Path) -> list[str]:
 def _header_of(path: Path, changed_ns: int, size: int) -> tuple[str, ...]:
     with limits.unpacked(path) as stream:
         lines = limits.lines(decoded(stream, encoding_of(path)), f"trip table {path}")
-        return tuple(next(csv.reader(lines, delimiter=separator_of(path)), []))
+        rows = csv.reader(lines, delimiter=separator_of(path))
+        header = next(rows, [])
+        return tuple(widened([header, *rows], path.name)[0] if is_long(header) else header)
 
 
 def stripped(headers: Sequence[str]) -> list[str]:
@@ -120,8 +126,15 @@ def _separator_of(path: Path, changed_ns: int, size: int) -> str:
 
 
 def decoded(stream: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
-    """Return the text of a stream. Bytes of no character are replaced."""
-    return io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
+    """Return the text of a stream. Bytes of no character are replaced.
+
+    A first line such as ``sep=;``, by which spreadsheets know the separator, is left out.
+    """
+    named = _names_separator(stream, encoding)
+    text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
+    if named:
+        text.readline()
+    return text
 
 
 def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
@@ -144,7 +157,9 @@ def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
     encoding, separator = encoding_of(path), separator_of(path)
     wanted = [each for each in _raw_header(path) if stripped([each])[0] in texts]
     notes = [] if encoding == "utf-8-sig" else [f"read as {IN_WORDS[encoding]}"]
-    plain_text = encoding == "utf-8-sig"
+    long = _is_long_file(path)
+    with limits.unpacked(path) as stream:
+        plain_text = encoding == "utf-8-sig" and not (long or _names_separator(stream, encoding))
     if plain_text and not _repeats_header(path):
         try:
             with limits.unpacked(path) as stream:
@@ -153,7 +168,7 @@ def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
             pass  # rows of other widths, most often
     with limits.unpacked(path) as stream:
         text = decoded(stream, encoding).read()
-    rows, more = _in_width(path, text, separator)
+    rows, more = _long_rows(path, text, separator) if long else _in_width(path, text, separator)
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows(rows)
     table = _parsed(io.BytesIO(out.getvalue().encode("utf-8")), separator, wanted)
@@ -180,6 +195,28 @@ def _repeats_header(path: Path) -> bool:
     with limits.unpacked(path) as stream:
         header = stream.readline().strip()
         return bool(header) and header in stream.read()
+
+
+def _names_separator(stream: io.BufferedReader, encoding: str) -> bool:
+    """Return whether the first line of a stream names its separator, without reading it."""
+    head = stream.peek(_SEPARATOR_BYTES)[:_SEPARATOR_BYTES].decode(encoding, errors="replace")
+    return _SEPARATOR_LINE.match(head) is not None
+
+
+def _is_long_file(path: Path) -> bool:
+    """Return whether a file has a row for each reading of one channel."""
+    with limits.unpacked(path) as stream:
+        lines = limits.lines(decoded(stream, encoding_of(path)), f"trip table {path}")
+        return is_long(next(csv.reader(lines, delimiter=separator_of(path)), []))
+
+
+def _long_rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[str]]:
+    """Return a long table with a row for each second, and a sentence on it."""
+    lines = limits.lines(io.StringIO(text, newline=""), f"trip table {path}")
+    rows = list(csv.reader(lines, delimiter=separator))
+    wide = widened(rows, path.name)
+    readings, seconds = counted(len(rows) - 1, "reading"), counted(len(wide) - 1, "second")
+    return wide, [f"{readings} of single channels became {seconds}"]
 
 
 def _in_width(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[str]]:
