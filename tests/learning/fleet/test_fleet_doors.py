@@ -2,7 +2,10 @@
 
 import csv
 import json
+import subprocess
+import sys
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -88,3 +91,31 @@ def test_an_unknown_car_has_the_forecast_of_the_population(folder, belief) -> No
     assert wide["forecast"]["sd_wh"] > 1.05 * max(each["forecast"]["sd_wh"] for each in of.values())
     assert of["van-1"]["energy_wh"] < wide["energy_wh"] < of["van-3"]["energy_wh"]
     assert wide["energy_wh"] == least_wh(belief, None)
+
+
+def test_a_batch_of_a_fleet_has_the_same_bytes_in_any_order_and_by_any_engine(
+    folder, leaf_setting, tmp_path
+) -> None:
+    """An answer is a function of its row and the belief, not of the rows before it."""
+    rng, ids = np.random.default_rng(3), leaf_setting.network.edge_id
+    cars, days = ["van-1", "van-2", "van-3", ""], ["", "08:15", "17:30"]
+    ends = [[ids[row] for row in rng.choice(len(ids), 2, replace=False)] for _ in range(24)]
+    wishes = [[("", "40")[k % 2], ("", "-5", "25")[k % 3], days[k % 3]] for k in range(24)]
+    rows = [[str(k), *ends[k], cars[k % 4], *wishes[k]] for k in range(24)]
+    head = ["id", "from", "to", "car", "soc", "temperature", "depart"]
+
+    def lines(rows: list[list[str]], *words: str) -> dict[str, str]:
+        with (tmp_path / "q.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([head, *rows])
+        command = ["route", "--batch", str(tmp_path / "q.csv"), "--belief", str(folder), *words]
+        done = subprocess.run(
+            [sys.executable, "-m", "evroute", *command], capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, 1), done.stderr
+        return {json.loads(line)["id"]: line for line in done.stdout.splitlines()}
+
+    one = lines(rows)
+    assert len(one) == 24
+    assert sum('"error"' not in line for line in one.values()) > 20
+    assert lines(rows[::-1]) == one
+    assert lines([rows[k] for k in rng.permutation(24)], "--jobs", "2") == one

@@ -160,6 +160,8 @@ KNOWN = ("time", "date", "lat", "lon", "volts", "amps", "power_w", "soc_percent"
          "[8C.BMS] DC Battery voltage (V),[8C.BMS] State of charge BMS (%),"
          "DC Battery Temperature (℃),[19.Gate] 12V Battery voltage (V)",
          {"time", "power_w", "speed_mps", "temperature_c", "volts", "soc_percent"}),
+        ("Breitengrad;Längengrad;Latitud", {"lat", "lon"}),
+        ("latitudine,longitudine", {"lat", "lon"}),
         # the battery of a phone, and temperatures of anything but the air
         ("time,lat,lon,battery,inside_temp,Battery Temperature [°C],Engine Temp(°C)",
          {"time", "lat", "lon"}),
