@@ -42,12 +42,10 @@ def test_the_fit_is_the_greatest_dense_log_posterior() -> None:
 
 def test_refits_are_frequent_at_first() -> None:
     due = [n for n in range(1, 301) if is_refit_due(n)]
-    assert due == [3, 10, 20, 30, 50, 75, 100, 150, 200, 250, 300]
+    assert due == [3, 10, 20, 30, 50, 75, 100, 150, 200, 300]
 
 
 def test_fits_of_a_long_log_cost_a_constant_number_of_passes() -> None:
     due = [n for n in range(1, 40_001) if is_refit_due(n)]
-    assert due[due.index(1000) :][:3] == [1000, 1050, 1100]
-    assert due[due.index(2000) :][:3] == [2000, 2100, 2200]
-    assert due[due.index(16_000) :][:3] == [16_000, 16_800, 17_600]
-    assert sum(due) < 32 * 40_000
+    assert due[due.index(400) :][:5] == [400, 600, 800, 1200, 1600]
+    assert all(sum(n for n in due if n <= last) < 6 * last for last in due)

@@ -29,8 +29,6 @@ LOG_STD = 2.0
 LOG_STD_OF_CARS = 0.7
 """Standard deviation of the prior of the logs of the deviations over cars."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
-REFIT_EVERY = 50
-STEADY = 1000
 ROAD_SHARES = (0.0, 0.25, 0.5)
 """Shares of b² of single roads among which the trips decide."""
 
@@ -126,23 +124,19 @@ logarithm for drivers, roads and days together, so the factor of a single trip i
 
 
 def is_refit_due(n_trips: int) -> bool:
-    """Return whether the noise is fitted again after this many trips learned."""
-    return n_trips in REFITS or (n_trips > REFITS[-1] and _ends_stage(n_trips, REFIT_EVERY))
+    """Return whether the noise is fitted again after this many trips learned.
+
+    It is after `REFITS`, then after 50 times 2, 3, 4, 6, 8, 12, ...: a fit costs as much as the trips
+    that it is made of, so all fits together cost a constant number of passes over the trips.
+    """
+    stage = n_trips // 50
+    power = 1 << max(stage.bit_length() - 1, 0)
+    return n_trips in REFITS or (n_trips in (50 * power, 75 * power) and n_trips > REFITS[-1])
 
 
 def is_choice_of_roads_due(n_trips: int) -> bool:
     """Return whether the roads with a column of their own are chosen after this many trips."""
     return n_trips in (1, 2) or is_refit_due(n_trips)
-
-
-def _ends_stage(n_trips: int, every: int) -> bool:
-    """Return whether a stage ends. Its length doubles with the number of trips from `STEADY` on.
-
-    A fit costs as much as the trips that it is made of. All fits together then cost a constant
-    number of passes over the trips.
-    """
-    doublings = max(n_trips // STEADY, 1).bit_length() - 1
-    return n_trips > 0 and n_trips % (every << doublings) == 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
