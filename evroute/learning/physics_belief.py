@@ -17,7 +17,7 @@ def physics_belief(
 ) -> "Belief":
     """Return the belief of ``evroute learn`` before any trip: physics and its uncertainty.
 
-    Its coefficients have the prior deviations of `trip_terms`, its trips the noise of `noise_fit`.
+    Its coefficients have the prior deviations of `trip_terms`, its trips the noise of `noise`.
 
     Parameters
     ----------

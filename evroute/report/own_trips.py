@@ -18,7 +18,7 @@ from evroute.learning.findings import LAST, errors, findings, intervals, numbers
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.history import read_history
 from evroute.learning.stored import subject
-from evroute.learning.trips.noise_fit import is_refit_due
+from evroute.learning.trips.scales import is_refit_due
 from evroute.learning.trips.terms import DRAG
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.network.road_network import RoadNetwork

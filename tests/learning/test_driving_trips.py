@@ -83,10 +83,9 @@ def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
     prior, wh = energies.belief.prior, np.array([trip.energy_wh.sum() for trip in trips])
     of_turns, of_trips = (terms * prior.std for terms in (of_arms, rows))
     noise, km = energies.belief.noise, denver.length_m / 1000
-    assert 0.0 < noise.road_share < 0.5
     passes = np.array([np.bincount(trip.edge, minlength=len(km)) for trip in trips])
-    own_wh2 = noise.road_wh**2 * km
-    independent = noise.root_km_wh**2 * (rows[:, KM] - noise.road_share * (passes @ km))
+    own_wh2 = energies.belief.scales.roads**2 * km
+    independent = noise.root_km_wh**2 * rows[:, KM]
     independent += noise.trip_wh**2 + noise.km_wh**2 * rows[:, KM] ** 2
     gram = of_trips @ of_trips.T + (passes * own_wh2) @ passes.T + np.diag(independent)
     between = of_turns @ of_trips.T + (passes * own_wh2).T[day.space.states.edge]

@@ -14,8 +14,9 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.route_pairs import driven_pairs
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.kept_trips import ROAD
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.scales import Scales
 from evroute.learning.trips.sentences import (
     FIELDS,
     contradictions,
@@ -117,10 +118,11 @@ def test_refused_trips_are_named(belief) -> None:
     assert "expected one: b." in sentence
 
 
-def test_the_deviation_of_roads_is_a_share_of_the_noise(belief) -> None:
-    belief.noise = TripNoiseScale(42.0, 50.0, 30.0, road_share=0.0)
+def test_the_deviation_of_roads_is_stated_where_it_is_more_than_noise(belief) -> None:
+    noise = TripNoiseScale(42.0, 50.0, 30.0)
+    belief.scales = Scales(noise, 0.0, 5.0)
     assert roads(belief) == "single roads differ from these numbers by nothing beyond noise"
-    belief.noise = TripNoiseScale(42.0, 50.0, 30.0, road_share=0.36)
+    belief.scales = Scales(noise, 0.0, 30.0)
     belief.column = np.append(belief.column, np.full(7, ROAD))
     assert "a kilometre of a single road differs from these numbers by 30 Wh" in roads(belief)
     assert roads(belief).endswith("learned on 7 stretches")

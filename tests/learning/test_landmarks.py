@@ -125,7 +125,7 @@ def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     prior = coefficient_prior(CAR)
     tail, head = np.array(ends).T
     field = junction_height(KnownRoads(grid))
-    std_wh = energies.belief.field_std  # fitted at the third trip
+    std_wh = energies.belief.scales.heights  # fitted at the third trip
 
     def dense(rows_a, ends_a, rows_b, ends_b):
         (tail_a, head_a), (tail_b, head_b) = ends_a, ends_b
@@ -188,28 +188,9 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
     )
 
 
-def test_a_fitted_field_equals_the_deviation_of_made_trips() -> None:
-    """20 features seen by 300 trips: the fitted deviation is that of their coefficients."""
-    rng = np.random.default_rng(2)
-    from evroute.learning.trips.noise_fit import fit_scales
-
-    features = rng.standard_normal((300, 20))
-    coefficients = rng.standard_normal(20)
-    coefficients *= 50.0 / np.sqrt(np.mean(coefficients**2))
-    km = rng.uniform(1, 10, 300)
-    residual_wh = features @ coefficients + rng.normal(0, 30.0, 300)
-    found = fit_scales(
-        np.zeros((300, 1)), residual_wh, km, np.zeros(300), fields=[(features, 15.0)]
-    )
-    assert found.fields[0] == pytest.approx(50.0, rel=0.05)
-    assert np.sqrt(found.noise.variance(km)).mean() == pytest.approx(30.0, rel=0.1)
-    without = fit_scales(np.zeros((300, 1)), residual_wh, km, np.zeros(300))
-    assert without.cost > found.cost + 50
-
-
 def test_columns_of_a_field_do_not_change_the_posterior() -> None:
     prior = coefficient_prior(CAR)
-    plain, wide = TripBelief(prior), TripBelief(prior, field_std=100.0)
+    plain, wide = TripBelief(prior), TripBelief(prior, heights=100.0)
     rng = np.random.default_rng(3)
     for i in range(12):
         km = rng.uniform(1, 9)

@@ -1,5 +1,7 @@
 """The level of a car against a dense Gaussian with an Ornstein-Uhlenbeck process, written anew."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.level import features_by_month
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 from evroute.learning.trips.terms import DRAG, FADE, KM, LEVEL, coefficient_prior
 from evroute.learning.trips.trip_belief import TripBelief
@@ -53,7 +55,7 @@ def test_a_level_that_drifts_is_the_dense_gaussian(rebuilt) -> None:
     for n in range(40):
         row = np.array([km[n], 150.0 * km[n]])
         gap = float(day[n] - day[n - 1]) if n else 0.0
-        belief.noise = noise  # as it was, whatever was fitted
+        belief.scales = replace(belief.scales, noise=noise)  # as it was, whatever was fitted
         if rebuilt:
             belief._rebuild()
         now = belief.after(gap)
@@ -64,7 +66,7 @@ def test_a_level_that_drifts_is_the_dense_gaussian(rebuilt) -> None:
             assert now.expect(row).mean_wh == pytest.approx(mean_wh, rel=1e-9)
             assert before_wh2 == pytest.approx(own_wh2, rel=1e-9)
         belief.learn(row, float(wh[n]), after_days=gap)
-        belief.noise = noise
+        belief.scales = replace(belief.scales, noise=noise)
 
 
 def test_a_root_that_drifts_stays_small_and_keeps_its_covariance() -> None:

@@ -1,4 +1,4 @@
-"""Deviations of single roads: sections, a share of the noise, and the same posterior by hand."""
+"""Deviations of single roads: sections, a fitted deviation, and the same posterior by hand."""
 
 from dataclasses import replace
 
@@ -12,7 +12,8 @@ from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.kept_trips import ROAD
-from evroute.learning.trips.noise_fit import DrivenRoads, TripNoiseScale, fit_scales
+from evroute.learning.trips.noise import TripNoiseScale
+from evroute.learning.trips.scales import Scales
 from evroute.methods.setting import Setting
 
 CAR = load_vehicle("renault-zoe")
@@ -93,10 +94,10 @@ def test_no_trips_make_no_section() -> None:
 
 
 def test_one_trip_narrows_its_road_by_hand_and_leaves_another_as_it_is(grid) -> None:
-    """Two trips of one road under a share of 1/4 of b², coefficients known."""
+    """Two trips of one road that deviates by 20 Wh per root of a km, coefficients known."""
     energies = TripEnergies(Setting(grid, CAR), physics="eq8")
     belief = energies.belief
-    belief.noise = TripNoiseScale(10.0, 40.0, 0.0, road_share=0.25)
+    belief.scales = Scales(TripNoiseScale(10.0, 30.0, 0.0), 0.0, 20.0)
     belief.prior = replace(belief.prior, std=np.full(len(belief.prior.std), 1e-9))
     belief._rebuild()
     edges, other = np.array([0, 1]), np.array([50, 51])
@@ -108,47 +109,24 @@ def test_one_trip_narrows_its_road_by_hand_and_leaves_another_as_it_is(grid) -> 
 
     mean_wh = energies.expect(trip(edges)).energy.mean_wh
     before = energies.expect(trip(edges)).energy.sd_wh ** 2
-    assert before == pytest.approx(10.0**2 + 40.0**2 * km, rel=1e-6)
+    assert before == pytest.approx(10.0**2 + 30.0**2 * km, rel=1e-6)
     other_wh2 = energies.expect(trip(other)).energy.sd_wh ** 2
     energies.learn(trip(edges, mean_wh + 30.0))
     after = energies.expect(trip(edges)).energy
-    road, noise = 400.0 * km, 100.0 + 1200.0 * km
+    road, noise = 400.0 * km, 100.0 + 900.0 * km
     assert after.mean_wh == pytest.approx(mean_wh + 30.0 * road / (road + noise), rel=1e-6)
     assert after.sd_wh**2 == pytest.approx(noise + road * noise / (road + noise), rel=1e-6)
     assert energies.expect(trip(other)).energy.sd_wh ** 2 == pytest.approx(other_wh2, rel=1e-6)
-    assert other_wh2 == pytest.approx(100.0 + 1600.0 * other_km, rel=1e-6)
+    assert other_wh2 == pytest.approx(100.0 + 900.0 * other_km, rel=1e-6)
 
 
-def test_the_share_of_roads_follows_the_evidence(grid) -> None:
-    alike = [drive(grid, seed, 0.0).belief.noise.road_share for seed in range(4)]
+def test_the_deviation_of_roads_follows_the_evidence(grid) -> None:
+    alike = [drive(grid, seed, 0.0).belief.scales.roads for seed in range(4)]
     differing = [drive(grid, seed, 80.0) for seed in range(4)]
-    assert np.mean(alike) < 0.25, alike
-    assert all(each.belief.noise.road_share > 0.4 for each in differing)
+    assert np.mean(alike) < 25.0, alike
+    assert [each.belief.scales.roads for each in differing] == pytest.approx([80.0] * 4, rel=0.4)
     for each in differing:
         assert (each.belief.column == ROAD).sum() == len(each.places.sections) > 0
-
-
-def test_deviations_of_made_roads_are_fitted_with_the_noise() -> None:
-    """Half of b² belongs to 20 roads that 600 trips drove; three shares are compared."""
-    rng = np.random.default_rng(2)
-    features = rng.uniform(0.0, 1.0, (600, 20)) ** 4
-    km = 2.0 * (features**2).sum(axis=1)
-    learned_km = (features**2).sum(axis=1)
-    made_wh = features @ rng.normal(0.0, 50.0 * np.sqrt(0.5), 20)
-    made_wh += rng.normal(0.0, np.sqrt(50.0**2 * (km - 0.5 * learned_km)))
-    found = {
-        share: fit_scales(
-            np.zeros((600, 1)),
-            made_wh,
-            km,
-            np.zeros(600),
-            roads=DrivenRoads(features, learned_km, share),
-        )
-        for share in (0.0, 0.25, 0.5)
-    }
-    assert found[0.5].noise.root_km_wh == pytest.approx(50.0, rel=0.15)
-    assert found[0.5].noise.road_share == 0.5
-    assert found[0.5].cost < found[0.25].cost < found[0.0].cost
 
 
 def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid) -> None:
@@ -162,7 +140,7 @@ def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid
     rng, size = np.random.default_rng(3), 40_000
     root = energies.belief.regression.root[day.columns]
     sampled_wh = day.terms.rows(driven) @ root @ rng.standard_normal((root.shape[1], size))
-    own_wh = energies.belief.noise.road_wh * np.sqrt(grid.length_m[driven[other]] / 1000)
+    own_wh = energies.belief.scales.roads * np.sqrt(grid.length_m[driven[other]] / 1000)
     sampled_wh[other] += own_wh[:, np.newaxis] * rng.standard_normal((other.sum(), size))
     times = [np.bincount(np.searchsorted(driven, way), minlength=len(driven)) for way in ways]
     expected = ((times[0] - times[1]) @ sampled_wh).std()
@@ -178,9 +156,7 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
     assert covariance[-1, -1] == pytest.approx(route.variance_wh2)
     assert np.linalg.eigvalsh(covariance).min() > -1e-6 * covariance[-1, -1]
     km = grid.length_m[edge].sum() / 1000
-    noise, learned_km = energies.belief.noise, float(route.row @ energies.belief.km_by_column)
-    assert 0.0 < learned_km <= km
-    left_wh2 = noise.variance(km, route.unknown_wh2) - noise.road_wh**2 * learned_km
+    left_wh2 = energies.belief.noise.variance(km, route.unknown_wh2)
     spread = energies.belief.regression.variance(route.row)
     assert route.variance_wh2 == pytest.approx(spread + left_wh2)
 
@@ -212,7 +188,7 @@ def test_deviations_along_a_tree_equal_the_deviations_of_single_trips(grid, leve
 def test_a_belief_with_roads_comes_back_bit_for_bit(grid, level) -> None:
     network = replace(grid, elevation_m=np.zeros(36)) if level else grid
     energies = drive(network, 1, 80.0, trips=28)
-    assert energies.belief.noise.road_share > 0
+    assert energies.belief.scales.roads > 0
     again = TripEnergies(Setting(network, CAR), physics="eq8")
     again.restore(energies.state())
     rng = np.random.default_rng(7)

@@ -85,7 +85,7 @@ def drive(
 def taught(request, grid) -> TripEnergies:
     """A belief of 60 trips with deviations of roads."""
     energies = drive(TripEnergies(Setting(grid, CAR), physics=request.param), 1, 60)
-    assert energies.belief.noise.road_share > 0.05
+    assert energies.belief.scales.roads > 0.2 * energies.belief.noise.root_km_wh
     assert (energies.places.driven[-1] == grid.row_of[CLOSED]).any() or any(
         (edge == grid.row_of[CLOSED]).any() for edge in energies.places.driven
     )
@@ -148,7 +148,7 @@ def test_a_closed_edge_changes_no_coefficient_and_no_forecast_off_it(taught, gri
     closed = close(grid, named(grid, [CLOSED]), "roadworks")
     assert CLOSED not in closed.row_of
     moved = taught.on(closed, CAR)
-    for name in ("mean", "root", "noise_wh", "learned_rows", "signed", "field_std"):
+    for name in ("mean", "root", "noise_wh", "learned_rows", "signed", "deviations"):
         there, here = (each.belief.state()[name] for each in (taught, moved))
         np.testing.assert_array_equal(here, there, err_msg=name)
     rng = np.random.default_rng(5)

@@ -80,7 +80,7 @@ def state_of(folder: Path, network: RoadNetwork) -> dict[str, np.ndarray]:
     return evroute.load_belief(folder, network=network).state()
 
 
-CAR_PART = ("mean", "noise_wh", "signed", "learned_rows", "learned_energy_wh", "counts")
+CAR_PART = ("mean", "noise_wh", "signed", "learned_rows", "learned_energy_wh", "seen", "deviations")
 
 
 def assert_same_car(one: dict, other: dict, tolerance: float) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.learning.trips import trip_belief
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.special import stdtrit
 
 from evroute.arrays import FloatArray
-from evroute.learning.trips import noise_fit, trip_belief
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips import scales, trip_belief
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 
@@ -162,7 +162,7 @@ def test_intervals_hold_when_each_trip_has_a_factor(worlds) -> None:
 def test_conformal_intervals_hold_where_the_noise_given_is_ten_times_too_small(
     worlds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noise_fit, "is_refit_due", lambda n_trips: False)
+    monkeypatch.setattr(scales, "is_refit_due", lambda n_trips: False)
     monkeypatch.setattr(trip_belief, "REFUSED_SD", np.inf)
     small = TripNoiseScale(BEFORE.trip_wh / 10, BEFORE.root_km_wh / 10, BEFORE.km_wh / 10)
     held, student = [], []

@@ -78,7 +78,7 @@ def test_the_deviation_equals_samples_of_coefficients_and_roads(
         draws = root @ rng.standard_normal((root.shape[1], SIZE))
         edges = [day.space.states.edge[each] for each in arms]
         distinct = np.unique(np.concatenate(edges))
-        std_wh = belief.belief.noise.road_wh * np.sqrt(setting.network.length_m[distinct] / 1000)
+        std_wh = belief.belief.scales.roads * np.sqrt(setting.network.length_m[distinct] / 1000)
         std_wh[np.isin(distinct, belief.places.sections.edge)] = 0.0
         of_roads = std_wh[:, np.newaxis] * rng.standard_normal((len(distinct), SIZE))
         sampled_wh = [

@@ -56,6 +56,9 @@ from evroute.arrays import FloatArray
 from evroute.learning.trips.level import kept, step_variance
 from evroute.learning.trips.regression import TripRegression
 
+STD_OF_CARS: FloatArray = np.array([0.08, 0.3])
+"""Deviations of factor and heating over cars before any trip."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
@@ -311,13 +314,12 @@ class CarEffects:
         return mean, effect.covariance + spread @ spread.T
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the times of the cars and the scales, as arrays. Empty without cars."""
+        """Return the times and the weights of the cars, as arrays. Empty without cars."""
         if not self.times:
             return {}
         return {
             "car_name": np.array(list(self.times), dtype=np.str_),
             "car_days": np.array(list(self.times.values()), dtype=np.float64),
-            "car_std": self.std,
             "car_weights": self.weights,
         }
 
@@ -326,7 +328,7 @@ class CarEffects:
         self.times, self._by_car = {}, {}
         if "car_name" not in state:
             return
-        self.std, self.weights = state["car_std"], state["car_weights"]
+        self.weights = state["car_weights"]
         for name, (day, loosened) in zip(state["car_name"], state["car_days"], strict=True):
             self.times[str(name)] = CarTime(float(day), int(loosened))
 

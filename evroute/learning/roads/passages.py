@@ -52,7 +52,7 @@ def covariances(
     sums = reached(sums, heating, belief.prior)
     season_wh = season_wh_per_minute * sums[:, MINUTES]
     spread_wh = np.column_stack([sums @ belief.regression.root[columns], season_wh])
-    km, learned_km = sums[:, KM], sums @ belief.km_by_column[columns]
+    km = sums[:, KM]
     unknown = list[FloatArray]()
     if unknown_wh2 is not None:
         each = np.split(np.arange(len(trip)), first[1:])
@@ -60,7 +60,7 @@ def covariances(
 
     def covariance(at: IntArray) -> FloatArray:
         shared_wh2 = np.einsum("kr,kr->k", spread_wh, spread_wh[at])
-        shared_wh2 += belief.noise.covariance_with(km, learned_km, at)
+        shared_wh2 += belief.noise.covariance_with(km, at)
         if unknown:
             pairs = zip(unknown, np.split(at - first[trip], first[1:]), strict=True)
             found = [of_trip[np.arange(len(other)), other] for of_trip, other in pairs]

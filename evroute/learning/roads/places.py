@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, by_row, flat, part_of
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
@@ -108,7 +108,7 @@ class TripPlaces:
         return rise - (1.0 - share[0]) * first - (1.0 - share[-1]) * last
 
     def road_features(self, edge: IntArray, share: FloatArray | None = None) -> FloatArray:
-        """Return the features of sections of roads, and last their kilometres, (k, m + 1).
+        """Return the features of sections of roads, (k, m).
 
         They are 0 in sections before the last change.
 
@@ -122,7 +122,7 @@ class TripPlaces:
         km = self.known.length_m[edge] / 1000.0
         features = self.sections.features(edge, km if share is None else share * km)
         before = np.zeros((len(edge), len(self.earlier)))
-        return np.column_stack([before, features, by_row(features, self.sections.root_km)])
+        return np.hstack([before, features])
 
     def features_of_roads(self) -> NearFeatures:
         """Return the features of all roads of the network, as in `road_features`.
@@ -151,19 +151,18 @@ class TripPlaces:
         self._of_all = None
 
     def features_of_trips(self, trips: Sequence[int]) -> FloatArray:
-        """Return the road features of trips by their numbers, and last the kilometres, (n, m + 1).
+        """Return the road features of trips by their numbers, (n, m).
 
         Trips before the last change have the sections of that time.
         """
         driven = [self.driven[number] for number in trips]
         shares = [self.shares[number] for number in trips]
         before = np.array(trips, dtype=np.int64) < self.changed_after
-        parts, km = [], np.zeros(len(trips))
+        parts = []
         for sections, own in ((self.earlier, before), (self.sections, ~before)):
             features = sections.of_trips(driven, shares, self.known.length_m)
             parts.append(features * own[:, np.newaxis])
-            km += parts[-1] @ sections.root_km
-        return np.column_stack([*parts, km])
+        return np.hstack(parts)
 
     def restart(self, trips: int) -> None:
         """Begin new sections after a change, detected after this many trips."""

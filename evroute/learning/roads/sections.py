@@ -2,7 +2,7 @@
 
 A section is a set of roads that the same trips drove, so that only the sum of their deviations
 shows. Its deviation is normal, with a variance that grows with its length, as the noise of a trip
-does (`trips.noise_fit`). The feature of a road is its length over the root of the length of its
+does (`trips.noise`). The feature of a road is its length over the root of the length of its
 section. The sections most driven have columns, at most `MOST`. On other roads nothing is learned.
 """
 

@@ -46,14 +46,11 @@ class FeaturesAlong:
     spread
         (q + 1, m) sums of features times `TurnedRoot.of_features` at the q edges with features, and
         a row of 0.
-    km
-        (q + 1,) sums of the kilometres of learned roads there, and 0.
     last
         (k,) row of each edge: the last edge with features up to it, or -1 for the row of 0.
     """
 
     spread: FloatArray
-    km: FloatArray
     last: IntArray
 
     @classmethod
@@ -63,8 +60,8 @@ class FeaturesAlong:
         Parameters
         ----------
         values
-            (q, m + 1) features of single edges times `TurnedRoot.of_features`, and their
-            kilometres of learned roads. They are replaced by their sums.
+            (q, m) features of single edges times `TurnedRoot.of_features`. They are replaced by
+            their sums.
         own
             (q,) positions of these edges, in increasing order.
         before
@@ -75,16 +72,11 @@ class FeaturesAlong:
         before_own = np.where(at >= 0, last[at], -1)
         add_along(before_own, values)
         values = np.vstack([values, np.zeros(values.shape[1])])
-        return cls(values[:, :-1], values[:, -1], last)
+        return cls(values, last)
 
     def at(self, some: slice) -> "FeaturesAlong":
         """Return the sums at some of the edges of the tree."""
-        return FeaturesAlong(self.spread, self.km, self.last[some])
-
-    @property
-    def learned_km(self) -> FloatArray:
-        """(k,) kilometres of learned roads up to the end of each edge."""
-        return self.km[self.last]
+        return FeaturesAlong(self.spread, self.last[some])
 
     def variance(self, sums: FloatArray, root: TurnedRoot) -> FloatArray:
         """Return the variance of terms and features, (k,).

@@ -47,8 +47,8 @@ class TripFields:
         column = self.belief.column
         row = np.zeros(len(column))
         row[column == TERM] = terms
-        if (column >= ROAD).any():
-            row[column >= ROAD] = self.places.road_features(edge, share).sum(axis=0)
+        if (column == ROAD).any():
+            row[column == ROAD] = self.places.road_features(edge, share).sum(axis=0)
         row[column == FIELD] = self.places.rise(edge, share)
         return row
 
@@ -70,8 +70,8 @@ class TripFields:
         found = list[EdgeFeatures]()
         columns = [np.flatnonzero(column == TERM)]
         junction_wh = np.zeros(places.known.network.n_junctions)
-        if (column >= ROAD).any():
-            columns.append(np.flatnonzero(column >= ROAD))
+        if (column == ROAD).any():
+            columns.append(np.flatnonzero(column == ROAD))
             found.append(places.features_of_roads())
         if places.junctions is not None and places.heights_unknown:
             columns.append(np.flatnonzero(column == FIELD))
@@ -92,7 +92,7 @@ class TripFields:
         """
         roads, rise = self.places.part_features(stretches)
         parts = [terms]
-        if (self.belief.column >= ROAD).any():
+        if (self.belief.column == ROAD).any():
             parts.append(roads)
         if self.places.junctions is not None and self.places.heights_unknown:
             parts.append(rise)
@@ -108,7 +108,7 @@ class TripFields:
         driven
             The driven parts of them, or None for whole edges.
         """
-        return self.places.unknown_wh2(edge, self.belief.field_std, driven)
+        return self.places.unknown_wh2(edge, self.belief.scales.heights, driven)
 
     def known_wh2(self, trip: MeasuredTrip, network: RoadNetwork) -> float:
         """Return the variance of a placed trip from its meter and its unknown places, Wh².

@@ -124,13 +124,7 @@ class TripDay:
     def edge_noise_wh2(self) -> FloatArray:
         """(n,) variance of the noise of one passage of each edge, Wh²."""
         noise = self.belief.noise
-        learned_km = self.terms.of_edges(self._km_by_column)[0]
-        return noise.variance(self.terms.km, 0.0, learned_km) - noise.trip_wh**2
-
-    @property
-    def _km_by_column(self) -> FloatArray:
-        """(c,) kilometres of roads with columns, by the terms."""
-        return self.belief.km_by_column[self.columns]
+        return noise.variance(self.terms.km) - noise.trip_wh**2
 
     @property
     def full_battery_fade(self) -> float:
@@ -261,8 +255,7 @@ class TripDay:
         off_landmarks_wh2 = self.unknown_wh2(driven)
         unknown_wh2 = float(off_landmarks_wh2[-1, -1] + season_wh[-1] ** 2)
         regression, noise = self.belief.regression, self.belief.noise
-        km, learned_km = sums[:, KM], sums @ self._km_by_column
-        noise_wh2 = noise.variance(km[-1], unknown_wh2, learned_km[-1])
+        noise_wh2 = noise.variance(sums[-1, KM], unknown_wh2)
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums[-1]
         return Along(
@@ -272,7 +265,7 @@ class TripDay:
             unknown_wh2=unknown_wh2,
             faded_wh=faded_wh,
             spread=lambda: np.column_stack([sums @ regression.root[self.columns], season_wh]),
-            own=lambda: noise.covariance(km, learned_km) + off_landmarks_wh2,
+            own=lambda: noise.covariance(sums[:, KM]) + off_landmarks_wh2,
         )
 
     def difference_std_wh(
@@ -298,7 +291,7 @@ class TripDay:
         edges = np.concatenate([of_one.edge, of_other.edge])
         network = self.space.edges.network
         unlearned_km = self.roads.unlearned_km(edges, km, network.length_m)
-        return float(np.sqrt(variance + self.belief.noise.road_wh**2 * unlearned_km))
+        return float(np.sqrt(variance + self.belief.scales.roads**2 * unlearned_km))
 
     def reached_std_wh(
         self,
@@ -329,7 +322,7 @@ class TripDay:
             of = reached(of, heating, self.belief.prior)
             here, known_wh2 = along.at(some), unknown_wh2[some]
             known_wh2 += (self.season_wh_per_minute * of[:, MINUTES]) ** 2
-            noise_wh2 = self.belief.noise.variance(of[:, KM], known_wh2, here.learned_km)
+            noise_wh2 = self.belief.noise.variance(of[:, KM], known_wh2)
             std_wh[some] = np.sqrt(here.variance(of, self._turned_root) + noise_wh2)
         return std_wh
 
@@ -389,8 +382,7 @@ class TripDay:
         own = np.arange(len(arms))
         if not self._has_fields:
             own = np.flatnonzero(self.roads.of(stretches.edge) != LOST)
-        p = len(self.belief.prior.mean)
-        into = np.column_stack([self._turned_root.of_features, self._km_by_column[p:]])
+        into = self._turned_root.of_features
         values = self._driven.features_times(arms[own], stretches[own], into)
         return FeaturesAlong.of(values, own, before)
 

@@ -39,7 +39,7 @@ from evroute.learning.trips.day_terms import DayTerms
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.kept_trips import ROAD, SectionsOfTrips
-from evroute.learning.trips.noise_fit import START
+from evroute.learning.trips.noise import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     MINUTES,
@@ -97,7 +97,7 @@ class TripEnergies(Belief):
         self.belief = TripBelief(
             prior,
             START.times(size(setting.vehicle)),
-            field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
+            heights=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
             roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )
         self.times = TripTimes(self.places.known, driving=driving)
@@ -212,7 +212,7 @@ class TripEnergies(Belief):
     def _with_fields(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
         """Return the row of a trip with its terms (p,)."""
         row = self._fields.row(terms, trip.edge, self.share(trip))
-        row[self.belief.column >= ROAD] *= trip.routes == 1
+        row[self.belief.column == ROAD] *= trip.routes == 1
         return row
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
@@ -362,7 +362,7 @@ class TripEnergies(Belief):
         self.places.choose_roads()
 
     def _roads_of(self, numbers: Sequence[int]) -> FloatArray:
-        """Return the features of the roads of trips by their numbers, (n, m + 1)."""
+        """Return the features of the roads of trips by their numbers, (n, m)."""
         return self.places.features_of_trips(numbers)
 
     def _part_terms(

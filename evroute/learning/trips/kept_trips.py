@@ -8,16 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 
 NUMBERS = ("energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
 _COLUMNS = ("number", "rows", *NUMBERS, "car", "loosened")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
-TERM, FIELD, ROAD, LEARNED_KM = range(4)
-"""Kinds of columns of the rows: terms of a trip, features of a field, features of roads, and the
-kilometres of these roads. The last has no coefficient."""
+TERM, FIELD, ROAD = range(3)
+"""Kinds of columns of the rows: terms of a trip, features of a field, and features of roads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +85,6 @@ class KeptColumns:
         (n, p) terms and features.
     number, energy_wh, known_wh2, day, part_wh, part_wh2, car, loosened
         (n,) each, as in `KeptTrip`.
-    learned_km
-        (n,) length of the roads with a column of their own, km.
     """
 
     rows: FloatArray
@@ -99,11 +96,10 @@ class KeptColumns:
     car: npt.NDArray[np.str_]
     loosened: IntArray
     number: IntArray
-    learned_km: FloatArray
 
     def noise_wh2(self, noise: TripNoiseScale) -> FloatArray:
         """Return the variances of the trips, (n,) Wh²."""
-        return noise.variance(self.rows[:, KM], self.known_wh2, self.learned_km)
+        return noise.variance(self.rows[:, KM], self.known_wh2)
 
     def parts(self, prior: CoefficientPrior) -> "Parts":
         """Return the measured parts of the trips as rows of a regression with this prior."""
@@ -126,8 +122,7 @@ class SectionsOfTrips:
     choose
         Function that chooses the sections by all trips.
     features
-        Function that returns the features of trips by their numbers, and last the kilometres on
-        these sections, (n, m + 1).
+        Function that returns the features of trips by their numbers, (n, m).
     """
 
     choose: Callable[[], None]
@@ -143,17 +138,16 @@ class Parts:
     noise_wh2: FloatArray
 
 
-def columns_of(trips: Sequence[KeptTrip], km_by_column: FloatArray) -> KeptColumns:
+def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
     """Return the columns of trips.
 
     Parameters
     ----------
     trips
         The n trips.
-    km_by_column
-        (p,) kilometres of learned roads by column of the rows. Shorter rows have 0 in the others.
+    width
+        Number of columns of the rows. Shorter rows have 0 in the others.
     """
-    width = len(km_by_column)
     rows = np.zeros((len(trips), width))
     for i, trip in enumerate(trips):
         rows[i, : len(trip.row)] = trip.row
@@ -167,7 +161,6 @@ def columns_of(trips: Sequence[KeptTrip], km_by_column: FloatArray) -> KeptColum
         np.array([trip.car for trip in trips], dtype=np.str_),
         np.array([trip.loosened for trip in trips], dtype=np.int64),
         np.array([trip.number for trip in trips], dtype=np.int64),
-        rows @ km_by_column,
     )
 
 
@@ -185,7 +178,7 @@ def with_features(
     features
         (n, m) features in the place of the others.
     """
-    rows = np.hstack([columns_of(trips, np.zeros(len(stays))).rows[:, stays], features])
+    rows = np.hstack([columns_of(trips, len(stays)).rows[:, stays], features])
     return [replace(trip, row=row) for trip, row in zip(trips, rows, strict=True)]
 
 
@@ -201,7 +194,7 @@ def state_of(kind: str, trips: Sequence[KeptTrip], width: int) -> dict[str, npt.
     width
         Number of columns of the rows. Shorter rows have 0 in the others.
     """
-    columns = columns_of(trips, np.zeros(width))
+    columns = columns_of(trips, width)
     state = {
         "number": columns.number,
         "rows": columns.rows,

@@ -8,7 +8,7 @@ from evroute.arrays import FloatArray
 from evroute.learning.fleet.car_effects import CarEffects, CarTime, Seen
 from evroute.learning.trips.kept_trips import KeptColumns, Parts
 from evroute.learning.trips.level import drift
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 

@@ -27,7 +27,7 @@ COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
 LEAST_ROAD_SHARE = 0.05
-"""Least share of the noise along the way that counts as a deviation of single roads."""
+"""Least variance of single roads over that of the noise along the way that is stated."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -169,10 +169,11 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
 
 def roads(belief: TripBelief) -> str:
     """Return the deviation of roads from the coefficients, in words."""
-    if belief.noise.road_share < LEAST_ROAD_SHARE:
+    road_wh = belief.scales.roads
+    if road_wh**2 < LEAST_ROAD_SHARE * belief.noise.root_km_wh**2:
         return "single roads differ from these numbers by nothing beyond noise"
     return (
-        f"a kilometre of a single road differs from these numbers by {belief.noise.road_wh:.0f} Wh "
+        f"a kilometre of a single road differs from these numbers by {road_wh:.0f} Wh "
         f"(sd), learned on {int((belief.column == ROAD).sum())} stretches"
     )
 
@@ -183,7 +184,7 @@ def heights(belief: TripBelief, places: int | None) -> str:
         return ""
     return (
         "the network has no heights: junctions have a learned potential of "
-        f"± {belief.field_std:.0f} Wh at {places} places"
+        f"± {belief.scales.heights:.0f} Wh at {places} places"
     )
 
 

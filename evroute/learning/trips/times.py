@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.roads.known_roads import KnownRoads
-from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.forecasts.forecast import TIME_NOISE_S

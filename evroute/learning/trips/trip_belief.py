@@ -1,7 +1,7 @@
 """TripBelief: expects the energy of each trip before it is driven, then learns it.
 
 One call of `expect` before and one of `learn` after every trip, in order of departure: a regression
-on the trip's terms (`trip_regression`), noise refitted on a schedule (`noise_fit`), and the errors
+on the trip's terms (`regression`), scales refitted on a schedule (`scales`), and the errors
 of past trips (`intervals`). Rows are stored as they were at departure and never recomputed, so the
 expectation of a trip depends on earlier trips alone.
 
@@ -11,7 +11,7 @@ the prior variances grow tenfold, at most `MAX_INFLATIONS` times, and all of the
 
 A Gaussian process joins as a field (`fields`), with a column for each new place of trips. Sections
 of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
-from all trips so far, and their deviation is a part of the noise.
+from all trips so far.
 
 In a fleet each named car has an effect beside the shared coefficients, which drifts in the place of
 the level, and errors of its own (`evroute.learning.fleet`).
@@ -28,15 +28,14 @@ from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
-from evroute.learning.fleet.car_effects import CarEffects, CarTime
+from evroute.learning.fleet.car_effects import STD_OF_CARS, CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
-from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
-from evroute.learning.trips import kept_trips, noise_fit
+from evroute.learning.trips import kept_trips, scales
 from evroute.learning.trips.cone import Physical, constrained_mode
-from evroute.learning.trips.kept_trips import FIELD, KM, LEARNED_KM, NUMBERS, ROAD, TERM, KeptTrip
+from evroute.learning.trips.kept_trips import FIELD, KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
-from evroute.learning.trips.noise_fit import START, TripNoiseScale
+from evroute.learning.trips.noise import START, TripNoiseScale
 from evroute.learning.trips.rebuild import learn_again, learn_next, seen_of_cars
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
@@ -56,8 +55,9 @@ class TripBelief:
         Prior of the coefficients.
     noise
         Noise at the start, the centre of its log-normal prior.
-    field_std
-        Standard deviation of the field at the start, the centre of its prior. 0 for none.
+    heights
+        Deviation of the potential of junctions at the start, the centre of its prior, Wh. 0 for
+        none.
     roads
         Sections of roads of the trips, or None for none.
     unit
@@ -80,14 +80,14 @@ class TripBelief:
         prior: CoefficientPrior,
         noise: TripNoiseScale = START,
         *,
-        field_std: float = 0.0,
+        heights: float = 0.0,
         roads: kept_trips.SectionsOfTrips | None = None,
         unit: TripNoiseScale | None = None,
     ) -> None:
         self.prior = prior
         self.roads, self.unit = roads, unit
-        self.noise = self._noise_centre = noise
-        self.field_std = self._field_centre = field_std
+        of_roads = scales.ROAD_SHARE * noise.root_km_wh
+        self.scales = self._centre = scales.Scales(noise, heights, of_roads)
         self.on_day = np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
@@ -109,7 +109,12 @@ class TripBelief:
     @property
     def kept(self) -> kept_trips.KeptColumns:
         """The trips learned, in their order."""
-        return kept_trips.columns_of(self._learned, self.km_by_column)
+        return kept_trips.columns_of(self._learned, len(self.column))
+
+    @property
+    def noise(self) -> TripNoiseScale:
+        """Noise of trips."""
+        return self.scales.noise
 
     @property
     def refused(self) -> tuple[int, ...]:
@@ -125,11 +130,6 @@ class TripBelief:
     def coefficients(self) -> Physical:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
-
-    @property
-    def km_by_column(self) -> FloatArray:
-        """(p,) 1 where a column has kilometres of roads with columns of their own, else 0."""
-        return np.where(self.column == LEARNED_KM, 1.0, 0.0)
 
     @property
     def present(self) -> FloatArray:
@@ -187,8 +187,7 @@ class TripBelief:
         known_wh2
             Variance of the measurement itself, Wh². 0 for the energy as it is.
         """
-        learned_km = float(row @ self.km_by_column)
-        noise = float(self.noise.variance(row[KM], known_wh2, learned_km))
+        noise = float(self.noise.variance(row[KM], known_wh2))
         return TripPrediction(
             mean_wh=float(row @ self._mean.coefficients),
             sd_wh=float(np.sqrt(self.regression.variance(row) + noise)),
@@ -277,13 +276,13 @@ class TripBelief:
             "mean": self.regression.mean,
             "root": self.regression.root,
             "noise_wh": np.array(astuple(self.noise)),
+            "deviations": np.array(astuple(self.scales)[1:]),
             **self._errors.state(),
             **self.cars.state(),
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
             "column": self.column,
             "terms": np.array(self.prior.names, dtype=np.str_),
-            "field_std": np.array(self.field_std),
             "day": np.array(self._day),
             **kept_trips.state_of("learned", self._learned, len(self.column)),
             **kept_trips.state_of("refused", self._refused, len(self.column)),
@@ -305,11 +304,12 @@ class TripBelief:
             ValueError,
         )
         self.column = state["column"]
-        self.field_std = float(state["field_std"])
-        self.noise = TripNoiseScale(*state["noise_wh"].tolist())
+        noise = TripNoiseScale(*state["noise_wh"].tolist())
+        self.scales = scales.Scales(noise, *state["deviations"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
         self._errors.restore(state)
         self.cars.restore(state)
+        self.cars.std = self.scales.of_cars
         self._recent = state["recent"].tolist()
         self._day = float(state["day"])
         self._learned = kept_trips.trips_of(state, "learned")
@@ -330,7 +330,8 @@ class TripBelief:
         own = self.column == TERM
         mean[own] = self.prior.mean
         std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
-        std[self.column == FIELD], std[self.column == ROAD] = self.field_std, self.noise.road_wh
+        std[self.column == FIELD] = self.scales.heights
+        std[self.column == ROAD] = self.scales.roads
         return mean, std
 
     def _admit(self, trip: KeptTrip) -> bool:
@@ -342,11 +343,11 @@ class TripBelief:
         errors = error_wh, expected.sd_wh, self._unit_wh(trip)
         self._errors.add(*errors, car=trip.car, day=self.on_day)
         self._learned.append(trip)
-        refit = noise_fit.is_refit_due(self.trips)
-        if refit or (self.roads is not None and noise_fit.is_choice_of_roads_due(self.trips)):
+        refit = scales.is_refit_due(self.trips)
+        if refit or (self.roads is not None and scales.is_choice_of_roads_due(self.trips)):
             self._rebuild(refit=refit, choose=True)
         else:
-            own = kept_trips.columns_of([trip], self.km_by_column)
+            own = kept_trips.columns_of([trip], len(self.column))
             learn_next(self.regression, self.cars, own, self.noise, self.prior)
         self._take()
         return True
@@ -379,14 +380,18 @@ class TripBelief:
         self._take()
 
     def _refit(self, trips: kept_trips.KeptColumns) -> None:
-        """Fit the noise with its part of the roads, and the deviations of field and cars."""
+        """Fit the scales to all trips learned."""
         if self.prior.by_car is not None and self.cars:
             self.cars.weights = self.prior.by_car(self.present[: len(self.prior.mean)])
-        own = *self._moments(), self.column, self.prior.level
-        found = Fit(*own, self._noise_centre, self._field_centre).of(trips, self.cars)
-        self.noise, self.cars.std = found.noise, found.cars_std
-        if found.field_std is not None:
-            self.field_std = found.field_std
+        self.scales = scales.refitted(
+            self._centre,
+            trips,
+            self._moments(),
+            self.column,
+            level=self.prior.level,
+            cars=self.cars,
+        )
+        self.cars.std = self.scales.of_cars
 
     def _choose_roads(self, roads: kept_trips.SectionsOfTrips) -> None:
         """Choose the roads that have columns from all trips, and give all trips their features."""
@@ -395,8 +400,7 @@ class TripBelief:
         of_refused = roads.features([trip.number for trip in self._refused])
         self._learned = kept_trips.with_features(self._learned, stays, of_learned)
         self._refused = kept_trips.with_features(self._refused, stays, of_refused)
-        of_roads = np.repeat([ROAD, LEARNED_KM], [of_learned.shape[1] - 1, 1])
-        self.column = np.append(self.column[stays], of_roads)
+        self.column = np.append(self.column[stays], np.full(of_learned.shape[1], ROAD))
 
     def _take(self) -> None:
         """Put in force the mean that follows from the learned state."""

@@ -130,8 +130,7 @@ def moments(
     sums = reached(sums, heating, belief.prior)
     variance = ((sums @ belief.regression.root[columns]) ** 2).sum(axis=1)
     unknown_wh2 = unknown_wh2 + (season_wh_per_minute * sums[:, MINUTES]) ** 2
-    learned_km = sums @ belief.km_by_column[columns]
-    noise_wh2 = belief.noise.variance(sums[:, KM], unknown_wh2, learned_km)
+    noise_wh2 = belief.noise.variance(sums[:, KM], unknown_wh2)
     return sums @ belief.coefficients.coefficients[columns], variance + noise_wh2
 
 

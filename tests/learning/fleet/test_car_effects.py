@@ -124,7 +124,7 @@ def test_trips_in_turn_and_again_give_the_same_cars_bit_for_bit(trips) -> None:
         effects.catch_up(car, P, late)
         effects.learn(car, row, 3.0 * k, noise_wh2[k])
         effects.wait(car, 0.1)
-    again = CarEffects(WEIGHTS, np.ones(2))
+    again = CarEffects(WEIGHTS, effects.std)
     again.restore(effects.state())
     assert again.times == effects.times
     walk = zip(rows, cars, times, noise_wh2, strict=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.fleet.scales import STD_OF_CARS
+from evroute.learning.fleet.car_effects import STD_OF_CARS
 from evroute.learning.trips.terms import (
     DOWN,
     KM,
