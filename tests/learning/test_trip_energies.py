@@ -359,7 +359,6 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
             break
     assert 60 < energies.changed_after < 75
     assert energies.times.pace.trips == 0
-    assert energies.belief.inflations == 0
     spread = energies.belief.expect(energies.row(trip_of(setting.network, OVER))).spread
     assert spread.effective_trips > 20
     terms = energies.belief.column == 0

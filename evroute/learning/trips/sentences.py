@@ -28,6 +28,8 @@ COMPARED_TRIPS = 10
 COMPARED_QUANTILE = 1.28
 LEAST_ROAD_SHARE = 0.05
 """Least variance of single roads over that of the noise along the way that is stated."""
+MANY_REFUSED = 3
+"""Refused trips from which on the vehicle file or the table is doubted."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -199,15 +201,15 @@ def distinguishable(belief: TripBelief, km: FloatArray) -> str:
 
 
 def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
-    """Yield sentences on refused trips and on widenings of the prior."""
+    """Yield sentences on refused trips."""
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (
             f"{counted(len(refused), 'trip')} not learned, with an energy over 8 deviations from "
             f"the expected one: {shown}. They are tested again after 10 more trips"
         )
-    if belief.inflations:
-        yield (
-            "3 of 10 consecutive trips were not learned, so the prior of the coefficients was "
-            f"widened {10**belief.inflations} times. Check the vehicle file"
-        )
+        if len(refused) >= MANY_REFUSED:
+            yield (
+                "so many may be of another vehicle: 'evroute learn --repair FOLDER --vehicle NAME' "
+                "learns them by its numbers"
+            )

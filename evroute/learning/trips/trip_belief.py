@@ -6,8 +6,7 @@ of past trips (`intervals`). Rows are stored as they were at departure and never
 expectation of a trip depends on earlier trips alone.
 
 A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not learned, and judged
-again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT` trips are refused,
-the prior variances grow tenfold, at most `MAX_INFLATIONS` times, and all of them are judged again.
+again after every `JUDGED_AGAIN` further trips.
 
 A Gaussian process joins as a field (`fields`), with a column for each new place of trips. Sections
 of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
@@ -41,9 +40,6 @@ from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
 JUDGED_AGAIN = 10
-SUSPECT, RECENT = 3, 10
-INFLATION = 10.0
-MAX_INFLATIONS = 3
 
 
 class TripBelief:
@@ -90,11 +86,10 @@ class TripBelief:
         self.scales = self._centre = scales.Scales(noise, heights, of_roads)
         self.on_day = np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
-        self.seen = self.inflations = 0
+        self.seen = 0
         self.regression = TripRegression(prior.mean, prior.std)
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
-        self._recent: list[bool] = []
         self._errors, self._day = CarErrors(), 0.0
         of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
@@ -239,23 +234,16 @@ class TripBelief:
         self.seen += 1
         self._day += after_days * (not car)
         self._drift(after_days, car)
-        if refused := not self._admit(trip):
+        if not self._admit(trip):
             self._refused.append(trip)
             expected = self._expect_kept(trip)
             unit_wh = self._unit_wh(trip) or expected.sd_wh
             self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car, day=self.on_day)
-        self._recent = [*self._recent, refused][-RECENT:]
-        suspect = sum(self._recent) >= SUSPECT and not self.changed
-        if inflated := suspect and self.inflations < MAX_INFLATIONS:
-            self.inflations += 1
-            self._recent = []
-            self._rebuild()
         for number in self.refused:
             waited = self.seen - 1 - number
             # a choice of roads replaces the rows of refused trips
             trip = next(each for each in self._refused if each.number == number)
-            due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
-            if due and self._admit(trip):
+            if waited > 0 and waited % JUDGED_AGAIN == 0 and self._admit(trip):
                 self._refused = [each for each in self._refused if each.number != number]
         if self._errors.renew(car):
             self.cars.loosen(car)
@@ -267,7 +255,6 @@ class TripBelief:
     def restart(self) -> None:
         """Begin the test anew, and choose the roads anew. All else stays."""
         self.test_anew()
-        self._recent = []
         self._rebuild(choose=True)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -279,8 +266,7 @@ class TripBelief:
             "deviations": np.array(astuple(self.scales)[1:]),
             **self._errors.state(),
             **self.cars.state(),
-            "recent": np.array(self._recent, dtype=np.bool_),
-            "counts": np.array([self.seen, self.inflations]),
+            "seen": np.array(self.seen),
             "column": self.column,
             "terms": np.array(self.prior.names, dtype=np.str_),
             "day": np.array(self._day),
@@ -306,11 +292,10 @@ class TripBelief:
         self.column = state["column"]
         noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.scales = scales.Scales(noise, *state["deviations"].tolist())
-        self.seen, self.inflations = state["counts"].tolist()
+        self.seen = int(state["seen"])
         self._errors.restore(state)
         self.cars.restore(state)
         self.cars.std = self.scales.of_cars
-        self._recent = state["recent"].tolist()
         self._day = float(state["day"])
         self._learned = kept_trips.trips_of(state, "learned")
         self._refused = kept_trips.trips_of(state, "refused")
@@ -329,7 +314,7 @@ class TripBelief:
         mean, std = np.zeros((2, len(self.column)))
         own = self.column == TERM
         mean[own] = self.prior.mean
-        std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
+        std[own] = self.prior.std
         std[self.column == FIELD] = self.scales.heights
         std[self.column == ROAD] = self.scales.roads
         return mean, std
