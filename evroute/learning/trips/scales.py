@@ -25,7 +25,7 @@ from evroute.learning.trips.level import features_by_month
 from evroute.learning.trips.noise import START, TripNoiseScale
 from evroute.learning.trips.regression import inverse_factor
 
-LOG_STD = 2.0
+LOG_STD = 1.0
 """Standard deviation of the prior of the log of a scale about its centre."""
 LOG_STD_OF_CARS = 0.7
 """The same for the deviations over cars."""
