@@ -10,11 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.heating import Heating
 from evroute.learning.intervals import ErrorSpread
-from evroute.learning.trips.kept_trips import KM
-from evroute.learning.trips.terms import MINUTES, reached
-from evroute.learning.trips.trip_belief import TripBelief
+from evroute.learning.trips.sums import Sums
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.forecasts.first_passage import passage_bounds
 from evroute.planning.forecasts.many_trips import TripsTogether
@@ -25,34 +22,20 @@ arm and up to the end of the given one, (k,) Wh²."""
 
 
 def covariances(
-    belief: TripBelief,
-    columns: IntArray,
-    heating: Heating,
-    season_wh_per_minute: float,
-    trips: TripsTogether,
-    terms: FloatArray,
-    unknown_wh2: Callable[[Stretches], FloatArray] | None,
-) -> tuple[FloatArray, Covariance]:
-    """Return expected energies up to the ends of the arms of trips, (k,) Wh, and covariances.
+    sums: Sums, trips: TripsTogether, unknown_wh2: Callable[[Stretches], FloatArray] | None
+) -> Covariance:
+    """Return the covariances of the energies up to the ends of the arms of trips.
 
     Parameters
     ----------
-    belief, columns, heating, season_wh_per_minute
-        As in `trip_forecast.moments`.
+    sums
+        Energies up to the ends of the arms.
     trips
         The trips.
-    terms
-        (k, c) terms of their arms.
     unknown_wh2
         As in `TripDay`, or None where columns explain all.
     """
-    trip, first = trips.trip, trips.first
-    sums = np.cumsum(terms, axis=0)
-    sums -= np.vstack([np.zeros(sums.shape[1]), sums])[first][trip]
-    sums = reached(sums, heating, belief.prior)
-    season_wh = season_wh_per_minute * sums[:, MINUTES]
-    spread_wh = np.column_stack([sums @ belief.regression.root[columns], season_wh])
-    km = sums[:, KM]
+    trip, first, spread_wh = trips.trip, trips.first, sums.shared_wh
     unknown = list[FloatArray]()
     if unknown_wh2 is not None:
         each = np.split(np.arange(len(trip)), first[1:])
@@ -60,14 +43,14 @@ def covariances(
 
     def covariance(at: IntArray) -> FloatArray:
         shared_wh2 = np.einsum("kr,kr->k", spread_wh, spread_wh[at])
-        shared_wh2 += belief.noise.covariance_with(km, at)
+        shared_wh2 += sums.belief.noise.covariance_with(sums.km, at)
         if unknown:
             pairs = zip(unknown, np.split(at - first[trip], first[1:]), strict=True)
             found = [of_trip[np.arange(len(other)), other] for of_trip, other in pairs]
             shared_wh2 += np.concatenate(found)
         return shared_wh2
 
-    return sums @ belief.coefficients.coefficients[columns], covariance
+    return covariance
 
 
 def bounds_of(

@@ -22,18 +22,17 @@ from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.day_terms import DayTerms, distinct_arms, portions
-from evroute.learning.trips.kept_trips import FIELD, KM
+from evroute.learning.trips.kept_trips import FIELD
+from evroute.learning.trips.sums import Sums
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
     FADE,
-    MINUTES,
     halted,
-    reached,
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.trip_forecast import Along, TripForecast, joined, moments
+from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import add_along, way
@@ -249,24 +248,26 @@ class TripDay:
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
         terms = self._driven.of(arms_of_route, begin_wh, driven)
-        faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
-        sums = reached(np.cumsum(terms, axis=0), self._heating, self.belief.prior)
-        season_wh = self.season_wh_per_minute * sums[:, MINUTES]
-        off_landmarks_wh2 = self.unknown_wh2(driven)
-        unknown_wh2 = float(off_landmarks_wh2[-1, -1] + season_wh[-1] ** 2)
-        regression, noise = self.belief.regression, self.belief.noise
-        noise_wh2 = noise.variance(sums[-1, KM], unknown_wh2)
+        sums, off_landmarks_wh2 = self.sums(np.cumsum(terms, axis=0)), self.unknown_wh2(driven)
         row = np.zeros(len(self.belief.column))
-        row[self.columns] = sums[-1]
+        row[self.columns] = sums.terms[-1]
         return Along(
             row=row,
-            mean_wh=sums @ self.belief.coefficients.coefficients[self.columns],
-            variance_wh2=regression.variance(row) + float(noise_wh2),
-            unknown_wh2=unknown_wh2,
-            faded_wh=faded_wh,
-            spread=lambda: np.column_stack([sums @ regression.root[self.columns], season_wh]),
-            own=lambda: noise.covariance(sums[:, KM]) + off_landmarks_wh2,
+            mean_wh=sums.mean_wh,
+            variance_wh2=float(sums.last.variance_wh2(off_landmarks_wh2[-1, -1])[0]),
+            unknown_wh2=float(off_landmarks_wh2[-1, -1] + sums.season_wh[-1] ** 2),
+            faded_wh=self.full_battery_fade * float(terms[:, FADE].sum()),
+            spread=lambda: sums.shared_wh,
+            own=lambda: self.belief.noise.covariance(sums.km) + off_landmarks_wh2,
         )
+
+    def sums(self, sums: FloatArray) -> Sums:
+        """Return the energies of sums of terms (k, c), each since the start of its trip.
+
+        Sums without the features of fields have the terms alone, (k, p).
+        """
+        columns, season_wh = self.columns[: sums.shape[1]], self.season_wh_per_minute
+        return Sums.of(self.belief, columns, sums, self._heating, season_wh)
 
     def difference_std_wh(
         self,
@@ -316,14 +317,11 @@ class TripDay:
         if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
-        std_wh, heating = np.empty(len(arms)), self._heating
+        std_wh, root = np.empty(len(arms)), self._turned_root
         for some in portions(len(arms)):
-            of = self._driven.halted(sums[some], driven[some])
-            of = reached(of, heating, self.belief.prior)
-            here, known_wh2 = along.at(some), unknown_wh2[some]
-            known_wh2 += (self.season_wh_per_minute * of[:, MINUTES]) ** 2
-            noise_wh2 = self.belief.noise.variance(of[:, KM], known_wh2)
-            std_wh[some] = np.sqrt(here.variance(of, self._turned_root) + noise_wh2)
+            here = self.sums(self._driven.halted(sums[some], driven[some]))
+            variance_wh2 = here.variance_along_wh2(along.at(some), root, unknown_wh2[some])
+            std_wh[some] = np.sqrt(variance_wh2)
         return std_wh
 
     def moments_of_trips(
@@ -340,19 +338,22 @@ class TripDay:
         alone = stretches.halts | (charge_wh > full_wh * (1.0 - 1e-9))
         alone[self._driven.cut(stretches)] = True
         at, times = distinct_arms(arms, first, alone)
-        sums = times @ self._driven.of(arms[at], charge_wh[at], stretches[at])
+        sums = self.sums(times @ self._driven.of(arms[at], charge_wh[at], stretches[at]))
         unknown_wh2 = np.zeros(len(first))
         if self._has_fields:
             trips = np.split(np.arange(len(arms)), first[1:])
             unknown_wh2 += [self.unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
-        given = self.belief, self.columns, self._heating, self.season_wh_per_minute
-        return moments(*given, sums, unknown_wh2)
+        return sums.mean_wh, sums.variance_wh2(unknown_wh2)
 
     def covariances(self, trips: TripsTogether) -> tuple[FloatArray, Covariance]:
         """Return expected energies along trips, (k,) Wh, and covariances (`passages`)."""
         terms = self._driven.of(trips.arms, trips.begin_wh, trips.stretches)
-        given = self.belief, self.columns, self._heating, self.season_wh_per_minute
-        return covariances(*given, trips, terms, self.unknown_wh2 if self._has_fields else None)
+        along = np.cumsum(terms, axis=0)
+        along -= np.vstack([np.zeros(along.shape[1]), along])[trips.first][trips.trip]
+        sums = self.sums(along)
+        return sums.mean_wh, covariances(
+            sums, trips, self.unknown_wh2 if self._has_fields else None
+        )
 
     def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
         """Return upper bounds of risks, (r,), as of `ManyPassages`."""

@@ -8,12 +8,8 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtri
 
-from evroute.arrays import FloatArray, IntArray
-from evroute.energy.heating import Heating
+from evroute.arrays import FloatArray
 from evroute.learning.intervals import TripPrediction
-from evroute.learning.trips.kept_trips import KM
-from evroute.learning.trips.terms import MINUTES, reached
-from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.forecasts.forecast import (
@@ -32,7 +28,7 @@ class Along:
     Parameters
     ----------
     row
-        (p,) terms of the whole trip.
+        (p,) terms of the whole trip, by the columns of the belief.
     mean_wh
         (k,) expected energy up to the end of each arm, Wh.
     variance_wh2
@@ -105,33 +101,6 @@ def joined(trips: Sequence[Along]) -> Along:
         spread=spread,
         own=own,
     )
-
-
-def moments(
-    belief: TripBelief,
-    columns: IntArray,
-    heating: Heating,
-    season_wh_per_minute: float,
-    sums: FloatArray,
-    unknown_wh2: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return expected energies, (k,) Wh, and variances, noise included, (k,) Wh², of k trips.
-
-    Parameters
-    ----------
-    belief, columns, heating, season_wh_per_minute
-        As in `TripDay`: the belief, (c,) its columns, heating and cooling, and the deviation at an
-        unknown temperature.
-    sums
-        (k, c) sums of the terms of the arms of each trip.
-    unknown_wh2
-        (k,) variances that no column explains, Wh².
-    """
-    sums = reached(sums, heating, belief.prior)
-    variance = ((sums @ belief.regression.root[columns]) ** 2).sum(axis=1)
-    unknown_wh2 = unknown_wh2 + (season_wh_per_minute * sums[:, MINUTES]) ** 2
-    noise_wh2 = belief.noise.variance(sums[:, KM], unknown_wh2)
-    return sums @ belief.coefficients.coefficients[columns], variance + noise_wh2
 
 
 def _in_turn(sums: Sequence[FloatArray]) -> FloatArray:

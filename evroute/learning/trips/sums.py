@@ -1,0 +1,113 @@
+"""Sums: energies up to some places of trips, by a belief, and their moments.
+
+Each of k sums has the terms of the arms from the start of its trip on. Its mean is the product with
+the coefficients in force. Its variance has two parts: the uncertainty of the coefficients and of an
+unknown season, which trips of a day share, and the noise of the trip alone.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import Heating
+from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
+from evroute.learning.trips.kept_trips import KM
+from evroute.learning.trips.terms import MINUTES, reached
+from evroute.learning.trips.trip_belief import TripBelief
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Sums of terms of k places.
+
+    Parameters
+    ----------
+    belief
+        Belief of whole trips.
+    columns
+        (c,) its columns that the terms are.
+    terms
+        (k, c) terms of the trips up to the places (`terms.reached`).
+    season_wh
+        (k,) deviation of an unknown season, Wh.
+    """
+
+    belief: TripBelief
+    columns: IntArray
+    terms: FloatArray
+    season_wh: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        belief: TripBelief,
+        columns: IntArray,
+        sums: FloatArray,
+        heating: Heating,
+        season_wh_per_minute: float,
+    ) -> Self:
+        """Return the sums on a day.
+
+        Parameters
+        ----------
+        belief, columns
+            As above.
+        sums
+            (k, c) sums of terms of arms.
+        heating
+            Heating and cooling of the day.
+        season_wh_per_minute
+            Deviation at an unknown temperature, Wh per minute. 0 where it is known.
+        """
+        terms = reached(sums, heating, belief.prior)
+        return cls(belief, columns, terms, season_wh_per_minute * terms[:, MINUTES])
+
+    @property
+    def last(self) -> "Sums":
+        """The last of them."""
+        return Sums(self.belief, self.columns, self.terms[-1:], self.season_wh[-1:])
+
+    @property
+    def km(self) -> FloatArray:
+        """(k,) length, km."""
+        return self.terms[:, KM]
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(k,) expected energies, Wh."""
+        return self.terms @ self.belief.coefficients.coefficients[self.columns]
+
+    @property
+    def shared_wh(self) -> FloatArray:
+        """(k, r) deviations that the belief shares between trips, by independent causes, Wh."""
+        root = self.belief.regression.root[self.columns]
+        return np.column_stack([self.terms @ root, self.season_wh])
+
+    def variance_wh2(self, unknown_wh2: FloatArray | float = 0.0) -> FloatArray:
+        """Return the variances of the energies, noise included, (k,) Wh².
+
+        Parameters
+        ----------
+        unknown_wh2
+            (k,) variances that no column explains, Wh².
+        """
+        return (self.shared_wh**2).sum(axis=1) + self.belief.noise.variance(self.km, unknown_wh2)
+
+    def variance_along_wh2(
+        self, features: FeaturesAlong, root: TurnedRoot, unknown_wh2: FloatArray
+    ) -> FloatArray:
+        """Return the variances where the terms lack the features of fields, (k,) Wh².
+
+        Parameters
+        ----------
+        features
+            Sums of the features up to the places.
+        root
+            Root of the covariance of terms and features.
+        unknown_wh2
+            As in `variance_wh2`.
+        """
+        shared = features.variance(self.terms, root) + self.season_wh**2
+        return shared + self.belief.noise.variance(self.km, unknown_wh2)
