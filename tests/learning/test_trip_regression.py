@@ -1,9 +1,14 @@
 """Regression of trips: by hand, against the batch solution, and against a dense joint Gaussian."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation.md"
 
 
 def test_one_trip_by_hand() -> None:
@@ -12,6 +17,27 @@ def test_one_trip_by_hand() -> None:
     assert regression.mean == pytest.approx([140.0])
     assert regression.covariance == pytest.approx(np.array([[500.0]]))
     assert regression.variance(np.array([2.0])) == pytest.approx(2000.0)
+
+
+def test_the_trip_of_the_page_has_its_numbers() -> None:
+    """docs/explanation.md works one trip by hand: its table is the prior and the trip."""
+    text = PAGE.read_text(encoding="utf-8").split("## What a car learns")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|") and " ± " in line][1:]
+    cells = [line.split("|")[1:-1] for line in lines]
+    x = np.array([float(row[1].replace(",", "")) for row in cells])
+    mean, std = np.array([[float(n) for n in row[2].split("±")] for row in cells]).T
+    noise_wh2 = float(TripNoiseScale(42.0, 50.0, 13.0).variance(np.array([10.0]))[0])
+    regression = TripRegression(mean, std)
+    expected_wh, known_wh2 = float(x @ mean), regression.variance(x)
+    regression.update(x, 1200.0, noise_wh2)
+    stated = [float(row[5]) for row in cells]
+    np.testing.assert_allclose(regression.mean, stated, atol=0.006)
+    assert [float(row[4].replace(",", "")) for row in cells] == pytest.approx((x * std) ** 2, abs=1)
+    for number in (
+        *(expected_wh, known_wh2, noise_wh2, np.sqrt(known_wh2 + noise_wh2), np.sqrt(known_wh2)),
+        *(float(x @ regression.mean), np.sqrt(regression.variance(x))),
+    ):
+        assert f"{number:,.0f}" in text
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,8 +1,7 @@
 """Features of the fields of a belief of trips: of a trip, of all arms, and of parts of them.
 
 The fields are the heights of junctions (`trips.fields`) and the deviations of roads
-(`roads.sections`). Deviations of roads are a part of the noise of the kilometres, as which they
-count.
+(`roads.sections`).
 """
 
 from dataclasses import dataclass
