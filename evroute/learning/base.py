@@ -11,14 +11,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pyarrow as pa
 
-from evroute.arms import Arms, Route
 from evroute.arms import Belief as Marginals
-from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.arrays import FloatArray, flat, part_of
 from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
@@ -31,13 +30,11 @@ from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, restoring, subject, write
-from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel, State
+from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.learned import Day, LearnedEnergies
 from evroute.planning.forecasts.pace import Pace
-from evroute.planning.spaces.arm_space import SearchSpace
 
 
 class Part(Protocol):
@@ -360,34 +357,6 @@ class Belief(LearnedEnergies, Protocol):
             If it is about others. The message names both.
         """
         check_subject(self.source, self.setting, network, vehicle)
-
-
-@runtime_checkable
-class HasCoefficients(Protocol):
-    """A belief whose energies are coefficients times terms of a trip (`trips.terms`)."""
-
-    belief: TripBelief
-
-    @property
-    def vehicle(self) -> Vehicle:
-        """The vehicle of the belief."""
-
-    def learn(self, trip: MeasuredTrip) -> None:
-        """Learn a trip."""
-
-    def anew(self) -> "HasCoefficients":
-        """Return the belief before any trip."""
-
-
-@runtime_checkable
-class HasArmModel(Protocol):
-    """A belief of a model of single arms: edges or turns."""
-
-    model: EnergyModel
-    space: SearchSpace
-
-    def route_arms(self, route: Route, departed_s: float | None = ...) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
 
 
 def learn_in_turn(belief: Belief, trips: Sequence[MeasuredTrip]) -> Iterator[dict[str, Any]]:

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from evroute.errors import DamagedFileError
 from evroute.folder import Folder
-from evroute.learning.base import Belief, HasCoefficients
+from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.history import read_history
 from evroute.learning.stored import subject
+from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.scales import is_refit_due
 from evroute.learning.trips.terms import DRAG
 from evroute.learning.trips.trip_belief import TripBelief
@@ -103,7 +104,7 @@ def build_trips_page(
         "intervals": (captions[1], lambda: intervals_chart(trips)),
     }
     notes = []
-    if isinstance(learner, HasCoefficients):
+    if isinstance(learner, TripEnergies):
         history = coefficient_history(learner, measured)
         drawings["coefficients"] = (
             coefficients_finding(history),
@@ -148,7 +149,7 @@ def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def coefficient_history(
-    learner: HasCoefficients, measured: Sequence[MeasuredTrip]
+    learner: TripEnergies, measured: Sequence[MeasuredTrip]
 ) -> "dict[str, pd.DataFrame]":
     """Return mean and deviation of each coefficient by its label, after each fit of the noise.
 
@@ -226,7 +227,7 @@ def road_deviations(learner: Belief, measured: Sequence[MeasuredTrip]) -> dict[s
     return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
 
 
-def _refits(learner: HasCoefficients, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
+def _refits(learner: TripEnergies, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
     """Yield the belief before the first trip, after each fit of its noise, and as it is."""
     again = learner.anew()
     yield again.belief

@@ -12,54 +12,6 @@ from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 
-def learn_at_once(
-    regression: TripRegression,
-    trips: KeptColumns,
-    noise: TripNoiseScale,
-    prior: CoefficientPrior,
-) -> None:
-    """Replace all that a regression learned by trips of one day.
-
-    Parameters
-    ----------
-    regression
-        Regression that learns.
-    trips
-        The trips.
-    noise
-        Noise of the trips.
-    prior
-        Prior of the coefficients.
-    """
-    noise_wh2 = trips.noise_wh2(noise)
-    regression.rebuild(trips.rows, trips.energy_wh, noise_wh2)
-    _learn_parts(regression, trips, prior)
-
-
-def learn_in_turn(
-    regression: TripRegression,
-    trips: KeptColumns,
-    noise: TripNoiseScale,
-    prior: CoefficientPrior,
-) -> None:
-    """Learn trips of one day in turn, then their measured parts.
-
-    Parameters
-    ----------
-    regression, trips, noise, prior
-        As in `learn_at_once`.
-    """
-    noise_wh2 = trips.noise_wh2(noise)
-    regression.learn_in_turn(trips.rows, trips.energy_wh, noise_wh2)
-    _learn_parts(regression, trips, prior)
-
-
-def _learn_parts(regression: TripRegression, trips: KeptColumns, prior: CoefficientPrior) -> None:
-    """Learn the measured parts of trips in turn."""
-    parts = trips.parts(prior)
-    regression.learn_in_turn(parts.rows, parts.energy_wh, parts.noise_wh2)
-
-
 def _in_turn(
     trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
 ) -> Iterator[list[tuple[FloatArray, float, float]]]:
@@ -72,33 +24,6 @@ def _in_turn(
         yield [trip, next(part)] if also else [trip]
 
 
-def learn_by_days(
-    regression: TripRegression,
-    trips: KeptColumns,
-    noise: TripNoiseScale,
-    prior: CoefficientPrior,
-    today: float,
-) -> None:
-    """Learn trips in turn, with the drift of the level between them and until today.
-
-    Parameters
-    ----------
-    regression, trips, noise, prior
-        As in `learn_at_once`. The regression has learned none of them.
-    today
-        Day since the first trip.
-    """
-    level, then = prior.level, 0.0
-    assert level is not None
-    std = float(regression.prior_std[level])
-    for day, measured in zip(trips.day.tolist(), _in_turn(trips, noise, prior), strict=True):
-        drift(regression, level, std, day - then)
-        then = max(then, day)
-        for row, energy_wh, noise_wh2 in measured:
-            regression.update(row, energy_wh, noise_wh2)
-    drift(regression, level, std, today - then)
-
-
 def seen_of_cars(
     effects: CarEffects, trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
 ) -> Parts:
@@ -109,7 +34,7 @@ def seen_of_cars(
     effects
         Effects, which take over the trips.
     trips, noise, prior
-        As in `learn_at_once`.
+        As in `learn_again`.
 
     Returns
     -------
@@ -129,25 +54,26 @@ def seen_of_cars(
     )
 
 
-def learn_fleet_at_once(
-    regression: TripRegression,
-    effects: CarEffects,
-    trips: KeptColumns,
-    noise: TripNoiseScale,
-    prior: CoefficientPrior,
-) -> None:
-    """Replace all that a regression and the effects of cars learned by trips.
+def _evidence(
+    effects: CarEffects, trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
+) -> Parts:
+    """Return the rows of the shared coefficients of trips and of their measured parts.
 
     Parameters
     ----------
-    regression, trips, noise, prior
-        As in `learn_at_once`.
     effects
-        Effects of the cars.
+        Effects of the cars, which learn the trips, or empty for one car without a name.
+    trips, noise, prior
+        As in `learn_again`.
     """
-    effects.forget()
-    seen = seen_of_cars(effects, trips, noise, prior)
-    regression.rebuild(seen.rows, seen.energy_wh, seen.noise_wh2)
+    if effects:
+        return seen_of_cars(effects, trips, noise, prior)
+    parts = trips.parts(prior)
+    return Parts(
+        np.vstack([trips.rows, parts.rows]),
+        np.append(trips.energy_wh, parts.energy_wh),
+        np.append(trips.noise_wh2(noise), parts.noise_wh2),
+    )
 
 
 def learn_next(
@@ -157,20 +83,15 @@ def learn_next(
     noise: TripNoiseScale,
     prior: CoefficientPrior,
 ) -> None:
-    """Learn further trips of one day in turn, of a fleet where there are cars.
+    """Learn further trips of one day in turn.
 
     Parameters
     ----------
-    regression, trips, noise, prior
-        As in `learn_at_once`.
-    effects
-        Effects of the cars, or empty for one car without a name.
+    regression, effects, trips, noise, prior
+        As in `learn_again`.
     """
-    if effects:
-        seen = seen_of_cars(effects, trips, noise, prior)
-        regression.learn_in_turn(seen.rows, seen.energy_wh, seen.noise_wh2)
-    else:
-        learn_in_turn(regression, trips, noise, prior)
+    seen = _evidence(effects, trips, noise, prior)
+    regression.learn_in_turn(seen.rows, seen.energy_wh, seen.noise_wh2)
 
 
 def learn_again(
@@ -185,14 +106,49 @@ def learn_again(
 
     Parameters
     ----------
-    regression, effects, trips, noise, prior
-        As in `learn_next`. The regression has learned none of them.
+    regression
+        Regression that learns. It has learned none of the trips.
+    effects
+        Effects of the cars, or empty for one car without a name.
+    trips
+        The trips.
+    noise
+        Noise of the trips.
+    prior
+        Prior of the coefficients.
     today
         Day since the first trip, where cars have no names.
     """
-    if effects:
-        learn_fleet_at_once(regression, effects, trips, noise, prior)
-    elif prior.level is None or not today:
-        learn_at_once(regression, trips, noise, prior)
-    else:
-        learn_by_days(regression, trips, noise, prior, today)
+    effects.forget()
+    if not effects and prior.level is not None and today:
+        _learn_by_days(regression, trips, noise, prior, today)
+        return
+    seen = _evidence(effects, trips, noise, prior)
+    regression.rebuild(seen.rows, seen.energy_wh, seen.noise_wh2)
+
+
+def _learn_by_days(
+    regression: TripRegression,
+    trips: KeptColumns,
+    noise: TripNoiseScale,
+    prior: CoefficientPrior,
+    today: float,
+) -> None:
+    """Learn trips in turn, with the drift of the level between them and until today.
+
+    Parameters
+    ----------
+    regression, trips, noise, prior
+        As in `learn_again`. The regression has learned none of them.
+    today
+        Day since the first trip.
+    """
+    level, then = prior.level, 0.0
+    assert level is not None
+    std = float(regression.prior_std[level])
+    for day, measured in zip(trips.day.tolist(), _in_turn(trips, noise, prior), strict=True):
+        drift(regression, level, std, day - then)
+        then = max(then, day)
+        for row, energy_wh, noise_wh2 in measured:
+            regression.update(row, energy_wh, noise_wh2)
+    drift(regression, level, std, today - then)

@@ -9,8 +9,8 @@ from evroute.arms import Arms
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.learning.base import HasArmModel
 from evroute.learning.belief import load_belief
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.coefficients import HasCoefficients
@@ -68,7 +68,7 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
             except EvrouteError as error:
                 yield f"No belief of {method} on {name}: {error}."
                 continue
-            if not isinstance(belief, HasArmModel):
+            if not isinstance(belief, LearnedBelief):
                 yield f"No table of roads of {method} on {name}: it has no model of edges."
                 continue
             model, edges = belief.model, belief.space.edges.reference

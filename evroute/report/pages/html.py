@@ -10,7 +10,8 @@ import numpy as np
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
-from evroute.learning.base import Belief, HasCoefficients
+from evroute.learning.base import Belief
+from evroute.learning.trips.energies import TripEnergies
 from evroute.network.road_network import RoadNetwork
 from evroute.network.views.summary import summary
 from evroute.planning.plan import Plan
@@ -64,7 +65,7 @@ def folder_html(folder: Folder) -> str:
 
 def belief_html(belief: Belief) -> str:
     """Return the coefficients of a belief of trips, or the roads that differ most from physics."""
-    if isinstance(belief, HasCoefficients):
+    if isinstance(belief, TripEnergies):
         rows = {
             label: [
                 f"{mean + 0.0:.3g} ± {sd:.2g}"
