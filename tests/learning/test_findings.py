@@ -116,9 +116,6 @@ def test_refused_trips_are_named(belief) -> None:
     (sentence,) = refusals(belief, ["a", "b", "c"])
     assert "1 trip not learned, with an energy over 8 deviations" in sentence
     assert "expected one: b." in sentence
-    for _ in range(2):
-        belief.learn(row, 90_000.0)
-    assert "'evroute learn --repair FOLDER --vehicle NAME'" in list(refusals(belief, [*"abcde"]))[1]
 
 
 def test_the_deviation_of_roads_is_stated_where_it_is_more_than_noise(belief) -> None:

@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.sentences import refusals
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
@@ -141,6 +142,24 @@ def test_a_known_power_includes_heating_and_cooling(setting) -> None:
         planned = forecast.forecast(np.array(route), forecast.mean_wh[route]).mean_wh
         assert planned == pytest.approx(expected, rel=1e-9)
         assert DayHeating.of(CAR, day, forecast).total_wh(30.0) == 0.0
+
+
+def test_trips_of_another_vehicle_are_named_and_learned_by_its_numbers(hill) -> None:
+    """Trips of a bus under the name of a Twizy are refused. Following the sentence, none is."""
+    bus, twizy = (
+        TripEnergies(Setting(hill, load_vehicle(name)), physics="eq8")
+        for name in ("byd-k9", "renault-twizy")
+    )
+    trips = [trip_of(hill, edges, travel_s=600.0) for edges in (OVER, ROUND, OVER, ROUND)]
+    for trip in trips:
+        wh = bus.anew().expect(trip).energy.mean_wh
+        driven = replace(trip, energy_wh=np.full(len(trip.edge), wh / len(trip.edge)))
+        for energies in (bus, twizy):
+            energies.learn(driven)
+    names = [trip.trip for trip in trips]
+    assert "--vehicle NAME --out OTHER" in list(refusals(twizy.belief, names))[1]
+    assert not list(refusals(bus.belief, names))
+    assert bus.belief.trips == len(trips)
 
 
 def test_a_mean_power_teaches_heating_and_is_in_no_forecast(setting) -> None:

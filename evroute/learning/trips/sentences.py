@@ -210,6 +210,6 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
         )
         if len(refused) >= MANY_REFUSED:
             yield (
-                "so many may be of another vehicle: 'evroute learn --repair FOLDER --vehicle NAME' "
-                "learns them by its numbers"
+                "so many may be of another vehicle: 'evroute learn TABLE --vehicle NAME --out "
+                "OTHER' learns them by its numbers"
             )
