@@ -33,12 +33,12 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
-from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.readers.formats import named_headers
 from evroute.learning.records.parts import read_parts
+from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.sentences import coefficients, heating
 from evroute.learning.trips.usual import usual_trip
 from evroute.network.road_network import RoadNetwork
@@ -246,7 +246,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
     learned = set(rows["trip"].to_pylist())
     recorded = one_route_each(roads, folder, learned)
-    if isinstance(belief, HasCoefficients):
+    if isinstance(belief, TripEnergies):
         consumption(belief, recorded, roads)
     trips = rows.to_pandas()
     left, right = st.columns(2)
@@ -317,7 +317,7 @@ def show_older(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     show_trips(trips.to_pandas())
 
 
-def consumption(belief: HasCoefficients, recorded: list[MeasuredTrip], roads: RoadNetwork) -> None:
+def consumption(belief: TripEnergies, recorded: list[MeasuredTrip], roads: RoadNetwork) -> None:
     """Show the consumption of the car in words, and by temperature and speed with its trips.
 
     Parameters
