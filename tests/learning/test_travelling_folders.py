@@ -8,6 +8,7 @@ from shutil import copytree, rmtree
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from closures import close, named
 
 import evroute
 from evroute.energy.driving import DrivingConditions
@@ -22,7 +23,6 @@ from evroute.learning.roads.restated import restated
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.terms import NAMES, with_level
 from evroute.methods.setting import Setting
-from evroute.network.closures import close, named
 from evroute.network.road_network import RoadNetwork
 
 CAR = load_vehicle("renault-zoe")
