@@ -96,3 +96,25 @@ def test_requests_that_cannot_be_met_have_one_line(
     assert (status, out) == (2, "")
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        (("--least-kw", 60), "Choose a lower least_kw"),
+        (("--avoid-stations", "blake street"), "no charging station is left"),
+        (("--stop-from", 2.9), "Charging on the way does not help"),
+    ],
+)
+def test_wishes_for_stops_reach_the_plan(
+    run: Run, tmp_path: Path, wish: tuple[object, ...], message: str
+) -> None:
+    """The only station has at most 50 kW, and is reached with less than 2.9 %."""
+    (tmp_path / "own.csv").write_text(STATIONS)
+    stored = tmp_path / "denver.npz"
+    run("network", "chargers", "denver", tmp_path / "own.csv", "--out", stored)
+    request = ("route", "--network", stored, "--trip", "B", "--soc", 3, "--reserve", 2, "--charge")
+    assert run(*request)[0] == 0
+    status, out, error = run(*request, *wish)
+    assert (status, out) == (2, "")
+    assert message in error

@@ -47,6 +47,26 @@ def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["features"][0]["properties"]["risk"] == 0.1
 
 
+def test_the_physics_of_the_paper_reaches_as_far_as_by_the_call() -> None:
+    options = ["--vehicle", "reference", "--soc", "1.6", "--reserve", "1", "--risk", "mean"]
+    done = CliRunner().invoke(app, [*FROM, *options, "--physics", "eq8"])
+    assert done.exit_code == 0, done.output
+    by_physics = {
+        physics: evroute.reachable(
+            evroute.load_network("denver"),
+            origin="Blake Street & 17th Street",
+            soc=1.6,
+            reserve=1,
+            risk="mean",
+            vehicle="reference",
+            physics=physics,
+        ).within.sum()
+        for physics in ("eq8", "driving")
+    }
+    assert by_physics["eq8"] != by_physics["driving"]
+    assert f"by expected energies: {by_physics['eq8']:,} of 1,330 roads" in done.output
+
+
 def test_prints_the_charge_that_roads_need_to_a_place() -> None:
     done = CliRunner().invoke(app, ["range", "--to", "Blake Street & 17th Street"])
     assert done.exit_code == 0, done.output

@@ -129,6 +129,18 @@ def test_extra_time_is_kept(route: Run) -> None:
     assert free["energy"]["energy_wh"] < told["energy"]["energy_wh"] < told["time"]["energy_wh"]
 
 
+def test_options_of_the_cabin_reach_the_energy(route: Run) -> None:
+    def energy_wh(*options: object) -> float:
+        status, out, _ = route("--trip", "A", "--json", *options)
+        assert status == 0
+        return float(json.loads(out)["routes"]["energy"]["energy_wh"])
+
+    cold_wh = energy_wh("--temperature", -10)
+    assert energy_wh("--temperature", -10, "--preheated") < cold_wh
+    assert energy_wh("--temperature", -10, "--parked", 5) < cold_wh
+    assert energy_wh("--aux", 5000) > energy_wh("--aux", 0)
+
+
 def test_money_and_clock_times_are_shown(route: Run) -> None:
     asked = ("--trip", "A", "--depart", "08:15", "--price", "0.35")
     told = json.loads(route(*asked, "--time-value", "12", "--json")[1])
