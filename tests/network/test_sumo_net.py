@@ -303,3 +303,10 @@ def test_a_turn_has_the_control_of_most_of_its_lanes(tmp_path: Path) -> None:
         ("ba", "ab"): controls.LIGHT,
         **dict.fromkeys([("ba", "ab2"), ("bc", "cb"), ("cb", "ba")], controls.UNKNOWN),
     }
+
+
+def test_an_edge_of_very_many_lanes_is_refused_at_once(tmp_path: Path) -> None:
+    lanes = '<lane index="0" speed="1" length="1"/>' * 1000
+    edges = f'<edge id="x" from="A" to="B">{lanes}</edge>'
+    with pytest.raises(NetworkFormatError, match="more than 100 lanes beside each other"):
+        sumo_net.read(write(tmp_path, document(edges=edges)), "town")

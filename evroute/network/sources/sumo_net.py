@@ -42,6 +42,8 @@ FARTHEST_COORDINATE_M = 1e8
 LENGTHS = ("driven", "junctions")
 MOST_LANES = 8
 """Internal lanes of one turn. Netconvert writes at most two."""
+MOST_BESIDE = 100
+"""Lanes of an edge beside each other."""
 _CARS = "passenger"
 Point = tuple[float, float, float]
 _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
@@ -104,6 +106,7 @@ class _Tags:
         self.shapes: dict[str, list[Point]] = {}
         self._root = ""
         self._roads = 0
+        self._beside = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._root:
@@ -118,7 +121,15 @@ class _Tags:
             self._reader.startElement(tag, whole)
 
     def _check(self, tag: str, a: dict[str, str]) -> None:
-        if tag == "edge":
+        if tag == "lane":
+            self._beside += 1
+            require(
+                self._beside <= MOST_BESIDE,
+                f"an edge has more than {MOST_BESIDE} lanes beside each other",
+                NetworkFormatError,
+            )
+        elif tag == "edge":
+            self._beside = 0
             require(not self.net.hasEdge(a["id"]), _twice("edge", a["id"]), NetworkFormatError)
             if not a.get("function"):
                 require({"from", "to"} <= a.keys(), f"edge '{a['id']}' has no ends", ValueError)
@@ -274,11 +285,10 @@ def _places(net: Any, junction_id: Sequence[str]) -> Places:
 
 def _length_m(lane: Any) -> float:
     length_m: float = lane.getLength()
-    require(
-        0.0 <= length_m < np.inf,
-        f"lane '{lane.getID()}' has the length {length_m} m, expected 0 m or more",
-        NetworkFormatError,
-    )
+    if not 0.0 <= length_m < np.inf:  # sumolib counts the lanes of an edge for the id of one
+        raise NetworkFormatError(
+            f"lane '{lane.getID()}' has the length {length_m} m, expected 0 m or more"
+        )
     return length_m
 
 
