@@ -30,7 +30,8 @@ def write_table(path: Path, table: pa.Table) -> None:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary)
         else:
-            pyarrow.csv.write_csv(_as_cells(table), temporary)
+            # an empty first chunk would repeat the header in versions of pyarrow before 23
+            pyarrow.csv.write_csv(_as_cells(table).combine_chunks(), temporary)
 
 
 def csv_of(frame: "pd.DataFrame", float_format: str | None = None) -> str:

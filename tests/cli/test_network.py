@@ -207,7 +207,8 @@ def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Pat
 def test_a_smoothing_without_bounds_is_refused(run: Run, net: Path, smoothing: str) -> None:
     status, _, err = run("network", "build", "x", "--sumo", net, "--smoothing", smoothing)
     assert status == 2
-    assert "It must be less than or equal to 1000000" in err
+    assert "--smoothing" in err
+    assert "1000000" in err
     assert err.count("\n") == 1
 
 

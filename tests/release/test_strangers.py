@@ -123,4 +123,4 @@ def test_every_requirement_of_the_base_install_and_of_reports_has_a_least_versio
     assert len(pinned) == len(PROJECT["dependencies"]) + len(
         PROJECT["optional-dependencies"]["report"]
     )
-    assert "numpy==2.0" in pinned
+    assert "numpy==2.1" in pinned
