@@ -17,6 +17,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.network.heights.stretches import Stretches, part_shape
 from evroute.network.road_network import RoadNetwork
+from evroute.planning import documents
 from evroute.planning.battery import Battery, ChargeTrace, follow
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
@@ -120,15 +121,15 @@ class Ahead:
         lines += [f"The stop at {name} is no longer needed" for name in self.needless]
         return lines
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> documents.Ahead:
         """Return the numbers as JSON has them. No position is among them."""
         low_wh, high_wh = self.energy.interval_wh()
-        charge = None
+        charge: documents.ChargeAhead | None = None
         if self.charge is not None and self.battery is not None:
             charge = {
                 "now_percent": self.battery.percent(self.battery.start_wh),
                 "arrival_percent": self.battery.percent(self.arrive_wh),
-                "arrival_interval_90_percent": list(self.charge.arrival_interval_percent),
+                "arrival_interval_90_percent": self.charge.arrival_interval_percent,
                 "lowest_percent": self.battery.percent(self.lowest_wh),
                 "chance": self.charge.never_below_reserve,
             }
@@ -139,7 +140,7 @@ class Ahead:
             "used_wh": self.used_wh,
             "expected_wh": self.expected_wh,
             "left_wh": self.energy.mean_wh,
-            "left_interval_90_wh": [low_wh, high_wh],
+            "left_interval_90_wh": (low_wh, high_wh),
             "left_s": self.left_s,
             "left_std_s": self.left_std_s,
             "charge": charge,

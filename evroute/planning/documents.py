@@ -225,3 +225,37 @@ class NeededOfDay(TypedDict):
         float, Field(description="Standard deviation of the energy of all trips together.")
     ]
     note: Note
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ChargeAhead(TypedDict):
+    """The charge on the rest of a trip, per cent of the usable battery."""
+
+    now_percent: float
+    arrival_percent: float
+    arrival_interval_90_percent: tuple[float, float]
+    lowest_percent: float
+    chance: Annotated[float, Field(description="Probability to keep the reserve to the end.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class Ahead(TypedDict):
+    """What is left of a trip, by the drive so far."""
+
+    off_route: Annotated[bool, Field(description="Whether the rest was planned anew.")]
+    driven_m: float
+    left_m: float
+    used_wh: Annotated[
+        float | None, Field(description="Energy that was read. null where none was.")
+    ]
+    expected_wh: Annotated[
+        float, Field(description="What was expected of that part at the departure.")
+    ]
+    left_wh: float
+    left_interval_90_wh: tuple[float, float]
+    left_s: float
+    left_std_s: float
+    charge: ChargeAhead | None
+    stops: list[str]
+    needless_stops: list[str]
+    sentences: list[str]

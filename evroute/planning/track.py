@@ -5,6 +5,7 @@ so a road that it takes twice is told apart by what was driven before. `OFF_FIXE
 beside the route are off it. A single odd one changes nothing.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,6 +105,25 @@ class Track:
 
         numbers = one(elapsed_s), one(energy_wh), one(percent)
         return cls(one(lat), one(lon), *numbers, step_percent)
+
+    @classmethod
+    def of_fixes(cls, fixes: Iterable[Mapping[str, float | None]]) -> "Track":
+        """Return the drive of some fixes.
+
+        Parameters
+        ----------
+        fixes
+            ``lat`` and ``lon`` of each, degrees, and ``time_s``, ``energy_wh`` used so far and
+            ``percent`` of charge where they are known. A single fix counts from the departure.
+        """
+        names = ("lat", "lon", "time_s", "energy_wh", "percent")
+        known = [[fix.get(name) for name in names] for fix in fixes]
+        rows = [[np.nan if value is None else value for value in row] for row in known]
+        columns = np.array(rows, dtype=np.float64).reshape(len(rows), len(names)).T
+        steps = np.diff(np.unique(np.round(columns[4][np.isfinite(columns[4])], 6)))
+        lat, lon, time_s, used_wh, percent = columns
+        step_percent = float(steps.min()) if len(steps) else ONE_STEP
+        return cls(lat, lon, time_s, used_wh, percent, step_percent)
 
     @property
     def single(self) -> bool:

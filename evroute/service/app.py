@@ -25,6 +25,7 @@ from evroute.service.guard import BODY, METRICS, Held, LimitedService, Limits, L
 from evroute.service.metrics import MEDIA_TYPE, Measured, Metrics
 from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
+    Drive,
     MatrixBody,
     Name,
     NeededDay,
@@ -57,6 +58,7 @@ _BODIES: tuple[type[BaseModel], ...] = (
     PlanRequests,
     RangeBody,
     MatrixBody,
+    Drive,
     NeededDay,
     Trips,
 )
@@ -157,6 +159,15 @@ def _paths(work: Work) -> APIRouter:
     )
     def plan(request: Annotated[PlanBody, _of_body(PlanBody)]) -> JSONResponse:
         return JSONResponse(work.plan(request))
+
+    @router.post(
+        "/driven",
+        summary="Say what is left of a trip by the drive so far",
+        response_model=documents.Ahead,
+        openapi_extra=_body(Drive),
+    )
+    def driven(drive: Annotated[Drive, _of_body(Drive)]) -> JSONResponse:
+        return JSONResponse(work.driven(drive))
 
     @router.post(
         "/plans",

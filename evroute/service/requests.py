@@ -35,6 +35,7 @@ MOST_CARS = 1_000
 MOST_EDGES = 20_000
 MOST_PLACES = 1_000
 MOST_TRIPS_OF_DAY = 20
+MOST_FIXES = 20_000
 
 Name = Annotated[str, Field(pattern=NAME)]
 VehicleName = Annotated[Name | None, Form("Name of a vehicle. The belief's if null.")]
@@ -90,6 +91,38 @@ class PlanBody(PlanRequest):
     network: Name = "denver"
     vehicle: VehicleName = None
     belief: BeliefName = None
+
+
+class Fix(Body):
+    """A position on the way, and what was read there."""
+
+    lat: float = Field(ge=-90, le=90)
+    lon: float = Field(ge=-180, le=180)
+    time_s: float | None = Field(
+        default=None, description="Time, s. Of a single fix the seconds of driving so far."
+    )
+    energy_wh: float | None = Field(
+        default=None, description="Energy used since the departure, or by any count that rises."
+    )
+    percent: Percent | None = Field(default=None, description="Charge now, %.")
+
+
+class Drive(Body):
+    """A trip to plan, and the drive so far. No position is kept, logged or answered."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "request": {"trip": "C", "soc": 40, "reserve": 5},
+                    "driven": [{"lat": 39.7564, "lon": -104.9777, "percent": 39.5}],
+                }
+            ]
+        }
+    )
+
+    request: PlanBody
+    driven: Annotated[list[Fix], FailFast()] = Field(min_length=1, max_length=MOST_FIXES)
 
 
 def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:

@@ -33,11 +33,13 @@ from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import Pairs
 from evroute.planning.reach import reach_asked
+from evroute.planning.track import Track
 from evroute.service import answers
 from evroute.service.formats import EnergyMatrix
 from evroute.service.planners import Planners
 from evroute.service.problems import brief
 from evroute.service.requests import (
+    Drive,
     MatrixBody,
     NeededDay,
     NeededRequest,
@@ -101,6 +103,19 @@ class Work:
         """
         with self._planning:
             return document(self.planners.of_day(request).plan(request))
+
+    def driven(self, drive: Drive) -> documents.Ahead:
+        """Return what is left of a trip, by the drive so far (`planning.ahead`).
+
+        Raises
+        ------
+        EvrouteError
+            If the request cannot be met, or the drive is elsewhere.
+        """
+        track = Track.of_fixes(fix.model_dump() for fix in drive.driven)
+        with self._planning:
+            plan = self.planners.of_day(drive.request).plan(drive.request)
+            return plan.after(track).document()
 
     def plans(self, requests: Sequence[PlanBody | str]) -> answers.Plans:
         """Return the documents of plans in their order. One that cannot be met has an ``error``.

@@ -144,7 +144,7 @@ def test_the_document_types_every_answer_and_its_examples_are_accepted(service: 
             body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
             sent += [(path, each) for each in types[body.split("/")[-1]].get("examples", ())]
     assert {path for path, _ in sent} == {
-        f"/v1/{name}" for name in ("plan", "plans", "range", "matrix", "needed", "trips")
+        f"/v1/{name}" for name in ("plan", "plans", "driven", "range", "matrix", "needed", "trips")
     }
     for path, example in sent:
         status, answer, _ = ask(service, "POST", path, example)
