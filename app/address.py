@@ -53,7 +53,7 @@ INPUTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
 
 _TEXTS = {"network", "trip", "folder", "run", "bearing", "route"}
 _TEXTS |= {"known_network", "own_trip", "world", "learner", "rule", "seen_by", "layer", "panel"}
-_TRUTHS = {"limited", "weather", "sparse", *LAYERS}
+_TRUTHS = {"limited", "weather", "sparse", "mine", *LAYERS}
 _NUMBERS = {"extra", "speed", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
 _NUMBERS |= {"horizon", "seeds", "until"}
 _LISTS = {"methods", "compared"}

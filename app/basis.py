@@ -44,6 +44,11 @@ def basis_label(folder: str, roads: RoadNetwork, vehicle: Vehicle) -> str:
     return (f"my {trips} trips" if trips > 1 else "my trip") + where
 
 
+def has_choices(roads: RoadNetwork, vehicle: Vehicle) -> bool:
+    """Return True if there is more than physics to plan by, or if trips wait to be learned."""
+    return len(_choices(roads, vehicle)) > 1 or trip_count(folder_of(roads, vehicle)) > 0
+
+
 def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
     """Ask for the basis. Folder and run are empty for physics alone."""
     folder = basis(roads, vehicle)

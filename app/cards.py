@@ -1,13 +1,12 @@
-"""Texts of the route cards: charge on arrival, time, energy and the reason."""
+"""Texts of the routes of a plan: a verdict for each, its numbers, the reason, and its level."""
 
-from collections.abc import Collection
 from typing import Any
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, gained
+from evroute.planning.fields import PROMISE
+from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, chance_text, gained
 from evroute.report.words import reason
 
-MOST = 3
 TITLES = {
     "energy": "least energy",
     "energy-limited": "least energy in little more time",
@@ -17,23 +16,59 @@ TITLES = {
     "distance": "shortest",
     "recommended": "best detour",
 }
+LEAST_S = 10.0
+LEAST_PERCENT = 1.0
+"""Another route has a card if it differs from the recommended one by more than this time, s, and
+by more than this charge on arrival, %."""
 
 
-def shown_rows(plan: Plan) -> dict[str, list[str]]:
-    """Return the rows with a card, the recommended one first, and the rows that share its route."""
+def distinct_rows(plan: Plan) -> dict[str, list[str]]:
+    """Return the rows with different routes, the recommended one first, and those that share each.
+
+    Parameters
+    ----------
+    plan
+        The routes.
+    """
     shared: dict[str, list[str]] = {}
     first = [plan.recommended, "time", "energy", *plan.routes]
     for name in sorted(plan.routes, key=first.index):
         planned = plan.routes[name]
         same = next((known for known in shared if plan.routes[known] is planned), None)
         shared.setdefault(same or name, []).append(name)
-    return dict(list(shared.items())[:MOST])
+    return shared
 
 
-def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
-    """Return the texts of at most three cards, the recommended one first.
+def shown_rows(plan: Plan, selected: str = "") -> list[str]:
+    """Return the rows that the page shows at once: the recommended one, and those worth a choice.
 
-    The difference is large: the charge on arrival, or else minutes and energy.
+    The others are one click away, in *More routes*.
+
+    Parameters
+    ----------
+    plan
+        The routes.
+    selected
+        A row that is shown in any case, or empty.
+    """
+    best = plan.recommended_route
+    arrival = _arrival_percent(plan, best)
+
+    def differs(planned: PlannedRoute) -> bool:
+        off_percent = abs(_arrival_percent(plan, planned) - arrival)
+        return abs(planned.time_s - best.time_s) > LEAST_S and off_percent > LEAST_PERCENT
+
+    return [
+        name
+        for name in distinct_rows(plan)
+        if name in (plan.recommended, selected) or differs(plan.routes[name])
+    ]
+
+
+def cards_of(
+    roads: RoadNetwork, plan: Plan, names: list[str], selected: str
+) -> list[dict[str, Any]]:
+    """Return the texts of the cards of rows.
 
     Parameters
     ----------
@@ -41,15 +76,18 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
         The network.
     plan
         The routes.
+    names
+        The rows, from `distinct_rows`.
     selected
         The row that is shown on the map and in the tabs.
     """
-    rows = shown_rows(plan)
+    rows = distinct_rows(plan)
     return [
-        _texts(plan, plan.routes[name], rows)
+        _texts(plan, plan.routes[name])
+        | _verdict(plan, name)
         | {
             "name": name,
-            "title": _title(name, names, plan.recommended),
+            "title": _title(name, rows[name], plan.recommended),
             "reason": _sentence(
                 plan.verdict
                 if name == plan.recommended and plan.routes[name].stops
@@ -58,12 +96,12 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
             "recommended": name == plan.recommended,
             "selected": name == selected,
         }
-        for name, names in rows.items()
+        for name in names
     ]
 
 
-def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
-    """Return the card of the fastest route, which cannot be chosen.
+def refused_line(plan: Plan, refused: PlannedRoute) -> str:
+    """Return a line on the fastest route, which cannot be chosen.
 
     Parameters
     ----------
@@ -79,70 +117,49 @@ def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
     keep = battery.percent(battery.reserve_wh)
     lowest = battery.percent(float(charge.low_wh.min()))
     falls = f"to {lowest:.1f} %," if round(lowest, 1) < keep else "just"
-    words = f"Falls {falls} below the {keep:.0f} % to keep."
+    words = f"falls {falls} below the {keep:.0f} % to keep"
     if charge.low_wh.min() >= battery.reserve_wh:
-        share = refused.charge_forecast.never_below_reserve
-        words = f"Keeps {keep:.0f} % in only {100 * share:.0f} % of trips."
-    return _texts(plan, refused, [*shown_rows(plan)]) | {
-        "name": "",
-        "title": "Fastest, but refused",
-        "reason": words,
-        "refused": True,
-        "recommended": False,
-        "selected": False,
-    }
+        words = f"keeps {keep:.0f} % in only {chance_text(refused.charge_forecast)} of trips"
+    return f"Fastest route refused ({minutes(refused.time_s)}): {words}."
 
 
-def same_arrival(plan: Plan) -> str:
-    """Return the charge on arrival if all cards show the same one. Empty otherwise."""
-    rows = [plan.routes[name] for name in shown_rows(plan)]
-    if len(rows) < 2 or len({_arrival(plan, each) for each in rows}) > 1:
-        return ""
-    best = plan.recommended_route
-    return f"all arrive with {_arrival(plan, best)} {_interval(best)}".strip()
+def _verdict(plan: Plan, name: str) -> dict[str, str]:
+    """Return the large line of a row, what follows it, and its level: ``good`` or ``low``.
+
+    A row whose chance is below the promise is low.
+    """
+    forecast = plan.routes[name].charge_forecast
+    words, _, rest = plan.outlook_of(name).partition(", ")
+    if forecast is None:
+        percent = _arrival_percent(plan, plan.routes[name])
+        return {"verdict": f"You arrive with {percent:.0f} %", "arrival": "", "level": ""}
+    promised = 1.0 - (plan.request.most_risk or PROMISE)
+    level = "good" if forecast.never_below_reserve >= promised else "low"
+    return {"verdict": words, "arrival": rest, "level": level}
 
 
-def line_above(plan: Plan) -> str:
-    """Return the line above the cards: an arrival that all share, and the source of the bands."""
-    best = plan.recommended_route
-    parts = [same_arrival(plan)]
-    if best.charge_forecast is not None and not plan.note:
-        parts.append("90 % bands before your first trip")
-    return _sentence(", ".join(filter(None, parts))).removesuffix(".")
-
-
-def _texts(plan: Plan, planned: PlannedRoute, rows: Collection[str]) -> dict[str, Any]:
-    """Return the large line, its interval and the numbers of a route.
+def _texts(plan: Plan, planned: PlannedRoute) -> dict[str, Any]:
+    """Return the numbers of a route.
 
     ``leaves_now_s`` is the time until its arrival if it leaves now, or None at a time of departure.
 
     Parameters
     ----------
     plan, planned
-        The plan and one of its routes, or a refused one.
-    rows
-        Rows with a card.
+        The plan and one of its routes.
     """
-    small = max(abs(plan.routes[name].energy_wh) for name in rows) < SMALL_WH
+    small = max(abs(each.energy_wh) for each in plan.routes.values()) < SMALL_WH
     energy = f"{gained(planned.energy_wh / 1000, 2)} kWh"
     if small:
         energy = f"{gained(planned.energy_wh, 0)} Wh"
     ends = time_interval(plan, planned)
     took = minutes(planned.time_s) + (f" ({_ends(ends)})" if ends else "")
-    rest = [f"{planned.length_m / 1000:.1f} km"]
-    if plan.request.price is not None:
-        rest.append(f"costs {plan.request.price * planned.energy_wh / 1000:.2f}")
     clock = plan.clock_after(planned.time_s)
-    texts = {"leaves_now_s": None if clock else planned.time_s}
-    first = [clock] if clock else []
-    if same_arrival(plan):
-        large = f"{took} · {energy}"
-        return texts | {"arrival": large, "interval": "", "numbers": " · ".join([*first, *rest])}
-    return texts | {
-        "arrival": f"arrive with {_arrival(plan, planned)}",
-        "interval": _interval(planned),
-        "numbers": " · ".join([*first, took, energy, *rest]),
-    }
+    numbers = [f"at {clock}"] if clock else []
+    numbers += [took, energy, f"{planned.length_m / 1000:.1f} km"]
+    if plan.request.price is not None:
+        numbers.append(f"costs {plan.request.price * planned.energy_wh / 1000:.2f}")
+    return {"numbers": numbers, "leaves_now_s": None if clock else planned.time_s}
 
 
 def minutes(time_s: float) -> str:
@@ -191,26 +208,14 @@ def _arrival_percent(plan: Plan, planned: PlannedRoute) -> float:
 
 
 def arrival_digits(plan: Plan) -> int:
-    """Return the decimals of charges, wherever the page shows them: none, or one.
+    """Return the decimals of the charge in the picture of the way: none, or one.
 
     Charges on arrival less than 1 % apart on both sides of a half have one: 79.46 % and 79.51 % are
     no 79 % and 80 %.
     """
-    shown = [_arrival_percent(plan, plan.routes[name]) for name in shown_rows(plan)]
+    shown = [_arrival_percent(plan, plan.routes[name]) for name in distinct_rows(plan)]
     whole = len({round(each) for each in shown}) == 1 or max(shown) - min(shown) >= 1.0
     return 0 if whole else 1
-
-
-def _arrival(plan: Plan, planned: PlannedRoute) -> str:
-    return f"{_arrival_percent(plan, planned):.{arrival_digits(plan)}f} %"
-
-
-def _interval(planned: PlannedRoute) -> str:
-    if planned.charge_forecast is None:
-        return ""
-    low, high = planned.charge_forecast.arrival_interval_percent
-    digits = 0 if round(low) != round(high) else 1
-    return f"({low:.{digits}f}-{high:.{digits}f} %)"
 
 
 def _sentence(text: str) -> str:

@@ -1,5 +1,6 @@
 """The trips of a simulation on the map: today's route, its rivals, and the roads driven before."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ from cache import network
 from literal import sentence
 from map_component import bounds_of, classes_of, is_dark, legend_of_marks, show_map
 from naming import place_label
+from player import played
 from road_files import flipped
 from state import key, starting
 
+from evroute.arms import Route
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.rivals import Rivals
 from evroute.experiments.runs import Run, RunFolder
@@ -21,8 +24,6 @@ from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
 from evroute.report.results import read_route, read_visits
 
-FRAME_S = 1.0
-FRAMES = 40
 MAP_HEIGHT = "440px"
 DRIVEN = {False: "#222222", True: "#f4f4f4"}
 """Colour of the driven route, by whether the page is dark."""
@@ -44,34 +45,20 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: pd.DataFrame, *, s
     still
         True if no run is active. Only then trips can be played.
     """
-    (network_name,), last = experiment.trips, experiment.horizon
+    (network_name,) = experiment.trips
     roads = network(network_name)
     shown = list(dict.fromkeys(rounds["method"]))
     starting("driver", shown[0], shown)
-    playing = still and st.session_state.get("play", False)
 
-    @st.fragment(run_every=FRAME_S if playing else None)
-    def board() -> None:
-        trip = int(starting(f"until:{last}", last, (1, last)))
-        if playing and trip < last:
-            trip = min(last, trip + max(1, last // FRAMES))
-            st.session_state[key(f"until:{last}")] = trip
-        elif playing:
-            st.session_state["play"] = False
-        play, at, by = st.columns([1, 4, 2], vertical_alignment="bottom")
-        if (
-            still
-            and play.toggle("Play", key="play", on_change=_rewind, args=(last,)) is not playing
-        ):
-            st.rerun()
-        trip = at.slider("Trip", 1, last, key=key(f"until:{last}"))
+    def draw(trip: int) -> None:
         method = shown[0]
         if len(shown) > 1:
-            method = by.selectbox("Driven by", shown, key=key("driver"))
+            method = st.selectbox("Driven by", shown, key=key("driver"))
         name = str(rounds[rounds["method"] == method]["run"].iloc[0])
         run = next(each for each in experiment.runs() if each.name == name)
         before = read_visits(folder, [name], roads.n_edges, until=trip - 1)
-        drawn = trip_drawn(roads, run, folder, trip)
+        route = read_route(folder, run.name, trip)
+        drawn = trip_drawn(roads, trip, route, _rivals(run).at(trip), DRIVEN[is_dark()])
         classes = visit_classes(max(int(before.max()), 1))
         of_roads = classes_of(roads, np.where(before > 0, before, np.nan), classes)
         drawn["legends"] = [*of_roads["legends"], *drawn["legends"]]
@@ -86,24 +73,26 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: pd.DataFrame, *, s
         now = rounds[(rounds["run"] == name) & (rounds["t"] == trip)].iloc[0]
         st.caption(sentence(trip_words(trip, now)))
 
-    board()
+    played(str(experiment.horizon), experiment.horizon, draw, still=still)
 
 
-def trip_drawn(roads: RoadNetwork, run: Run, folder: RunFolder, trip: int) -> dict[str, Any]:
+def trip_drawn(
+    roads: RoadNetwork, trip: int, driven: Route, rivals: Mapping[str, Route], colour: str
+) -> dict[str, Any]:
     """Return the contents of a map of one trip: its route, its rivals, and its ends.
 
     Parameters
     ----------
     roads
         The network.
-    run, folder
-        The run and its folder.
-    trip
-        Number of the trip.
+    trip, driven
+        Number of the trip, and its route.
+    rivals
+        Other routes by their names in `RIVALS`.
+    colour
+        Colour of the driven route.
     """
-    stretches = Stretches.of_route(roads, read_route(folder, run.name, trip))
-    line = flipped(route_line(roads, stretches))
-    colour = DRIVEN[is_dark()]
+    line = flipped(route_line(roads, Stretches.of_route(roads, driven)))
     stretch = {"colour": colour, "line": line, "text": f"trip {trip}"}
     routes = [
         {
@@ -116,12 +105,12 @@ def trip_drawn(roads: RoadNetwork, run: Run, folder: RunFolder, trip: int) -> di
             "weight": WIDTHS[name],
             "dashes": RIVALS[name][2],
         }
-        for name, route in _rivals(run).at(trip).items()
+        for name, route in rivals.items()
     ]
     routes.append({"name": str(trip), "selected": True, "line": line, "stretches": [stretch]})
     ends = {"A": line[0], "B": line[-1]}
     marks = {f"trip {trip}": ("line", colour)}
-    marks |= {words: ("line", own) for words, own, _ in RIVALS.values()}
+    marks |= {RIVALS[name][0]: ("line", RIVALS[name][1]) for name in rivals}
     return {
         "routes": routes,
         "pins": [
@@ -163,9 +152,3 @@ def trip_words(trip: int, now: "pd.Series[Any]") -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Run: lambda run: repr(run)})
 def _rivals(run: Run) -> Rivals:
     return Rivals.of_run(run)
-
-
-def _rewind(last: int) -> None:
-    """Start playing at the first trip."""
-    if st.session_state["play"]:
-        st.session_state[key(f"until:{last}")] = 1

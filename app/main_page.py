@@ -1,5 +1,7 @@
 """Lines in the documents of the pages: their base address, and the files of the map.
 
+Pages that moved lead to where they are now.
+
 Streamlit's script asks below the page's own address first, such as ``/learn/_stcore/health``, and
 browsers show the refused requests as errors. With the base address it asks there at once. The
 files of the map, and the roads of its network once the server has read them, are asked for with the
@@ -13,10 +15,13 @@ import memory
 from own_routes import file_addresses, files_of
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.joinpath("views").glob("*.py")))
 """Last parts of the addresses of pages."""
+MOVED = {"runs": "learn", "network": "advanced"}
+"""Last parts of earlier addresses of pages, and of those in their place."""
 HEAD = b"</head>"
 SCRIPT = (
     "<script>window.__streamlit = { ...window.__streamlit, BACKEND_BASE_URL: "
@@ -66,7 +71,14 @@ class BaseAddress:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and complete the document of a page."""
-        name = str(scope.get("path", "")).rstrip("/").rpartition("/")[2]
+        path = str(scope.get("path", ""))
+        name = path.rstrip("/").rpartition("/")[2]
+        if scope["type"] == "http" and name in MOVED:
+            query = scope["query_string"].decode("latin-1")
+            beside = "../" if path.endswith("/") else ""  # an address from the root may name a host
+            address = f"{beside}{MOVED[name]}{'?' if query else ''}{query}"
+            await RedirectResponse(address)(scope, receive, send)
+            return
         if scope["type"] != "http" or scope["method"] != "GET" or name not in ("", *NAMES):
             await self.app(scope, receive, send)
             return

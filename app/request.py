@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 from address import COMPASS, without_input
-from basis import basis, basis_label, choose_basis, follow_belief
+from basis import basis, basis_label, choose_basis, follow_belief, has_choices
 from cache import choose_network, known_network, planner
 from cars import ask_car, show_cars
 from example import is_shown
@@ -127,12 +127,13 @@ def ask() -> Request:
         read_places(roads)
         usual, vehicle = ask_vehicle(effects)
         charges = starting("charge", False) and bool(stations(roads))
-        wishes = _ask_time_and_money(charges=charges) | _ask_battery(roads)
+        wishes = _ask_day(effects, charges=charges) | _ask_battery(roads)
         wishes |= ask_stops(roads) if wishes["charge"] else {}
-        day = _ask_conditions(effects)
+        folder, run = "", ""
         label = basis_label(basis(roads, vehicle), roads, vehicle)
-        with st.popover(literal(f"By {label}"), key="chip:basis"):
-            folder, run = choose_basis(roads, vehicle)
+        if has_choices(roads, vehicle):
+            with st.popover(literal(f"By {label}"), key="chip:basis"):
+                folder, run = choose_basis(roads, vehicle)
     if not has_heights(roads):
         st.warning("These roads have no heights: the energies ignore hills.")
     with above:
@@ -143,7 +144,7 @@ def ask() -> Request:
         usual=usual,
         places=tuple(chosen()),
         example=is_shown(),
-        wishes=PlanRequest.without_places(wishes | day | without_input() | {"vehicle": vehicle}),
+        wishes=PlanRequest.without_places(wishes | without_input() | {"vehicle": vehicle}),
         layers=tuple(name for name in LAYERS if starting(name, False)),
         folder=folder,
         run=run,
@@ -289,30 +290,61 @@ def keep_lowered() -> None:
     st.session_state.pop(LOWERED, None)
 
 
-def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """Ask for the conditions of the day, with space for the effect below each."""
-    on = starting("weather", False)
+def _ask_day(effects: dict[str, DeltaGenerator], *, charges: bool) -> dict[str, Any]:
+    """Ask in a chip for departure, weather and money.
+
+    Parameters
+    ----------
+    effects
+        Receives space for the effect of each condition below its input.
+    charges
+        Whether the plan may charge on the way.
+    """
+    depart = clock_of(starting("depart", ""))
     temperature = starting("temperature", 20, (-30, 45))
-    with st.popover(f"{temperature:d} °C" if on else "Mild", key="chip:weather"):
-        if not st.toggle("Weather, load and traffic", key=key("weather")):
-            return {}
-        starting("wind", 0, (0, 25))
-        starting("bearing", "west", list(COMPASS))
-        starting("speed", 100, (30, 120))
-        starting("payload", 0, (0, 2000))
-        st.slider("Temperature (°C)", -30, 45, key=key("temperature"), persist_state=WHILE_CLOSED)
-        effects["temperature_c"] = st.empty()
-        wind = st.slider("Wind (m/s)", 0, 25, key=key("wind"), persist_state=WHILE_CLOSED)
-        effects["wind_mps"] = st.empty()
-        wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
-        speed = st.slider(
-            "Speed against the limits (%)", 30, 120, key=key("speed"), persist_state=WHILE_CLOSED
+    weather = f"{temperature:d} °C" if starting("weather", False) else "mild"
+    leaves = f"Leave {depart or 'now'}, {weather}"
+    with st.popover(literal(leaves), key="chip:day"):
+        st.text_input("Departure (HH:MM)", key=key("depart"))
+        day = _ask_conditions(effects)
+        money = _ask_time_and_money(charges=charges)
+    return {"depart": depart or None} | day | money
+
+
+def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """Ask for the conditions of the day, with space for the effect below each.
+
+    The first that is moved makes the day count. Until then it is mild, as in eq. 8.
+    """
+    starting("wind", 0, (0, 25))
+    starting("bearing", "west", list(COMPASS))
+    starting("speed", 100, (30, 120))
+    starting("payload", 0, (0, 2000))
+
+    def slider(label: str, name: str, least: int, most: int, step: int = 1) -> int:
+        return st.slider(
+            label,
+            least,
+            most,
+            step=step,
+            key=key(name),
+            persist_state=WHILE_CLOSED,
+            on_change=_count_weather,
+            args=(True,),
         )
-        effects["speed_factor"] = st.empty()
-        payload = st.slider(
-            "Payload (kg)", 0, 2000, step=25, key=key("payload"), persist_state=WHILE_CLOSED
-        )
-        effects["payload_kg"] = st.empty()
+
+    temperature = slider("Temperature (°C)", "temperature", -30, 45)
+    effects["temperature_c"] = st.empty()
+    wind = slider("Wind (m/s)", "wind", 0, 25)
+    effects["wind_mps"] = st.empty()
+    wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
+    speed = slider("Speed against the limits (%)", "speed", 30, 120)
+    effects["speed_factor"] = st.empty()
+    payload = slider("Payload (kg)", "payload", 0, 2000, 25)
+    effects["payload_kg"] = st.empty()
+    if not st.session_state[key("weather")]:
+        return {}
+    st.button("A mild day again", on_click=_count_weather, args=(False,), key="mild")
     return {
         "temperature": temperature,
         "wind": wind,
@@ -322,6 +354,11 @@ def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
     }
 
 
+def _count_weather(counts: bool) -> None:
+    """Let the conditions of the day count, or leave them out."""
+    st.session_state[key("weather")] = counts
+
+
 def clock_of(text: str) -> str:
     """Return a time of day such as ``815``, ``8.15`` or ``8:15`` as HH:MM. Others as they are."""
     written = re.fullmatch(r"([0-9]{1,2})[:.h ]?([0-9]{2})", text.strip())
@@ -329,47 +366,43 @@ def clock_of(text: str) -> str:
 
 
 def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
-    """Ask for departure, prices and the greatest extra time. A price of 0 leaves money out.
+    """Ask for prices and the greatest extra time. A price of 0 leaves money out.
 
     A plan that may charge on the way has no limit of the extra time.
     """
-    depart = clock_of(starting("depart", ""))
-    with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
-        st.text_input("Departure (HH:MM)", key=key("depart"))
-        limited = starting("limited", False)
-        limited = st.toggle("Limit the extra time", key=key("limited"), disabled=charges)
-        starting("extra", 20, (0, 100))
-        extra = st.slider(
-            "Longer than the fastest by at most (%)",
-            0,
-            100,
-            key=key("extra"),
-            persist_state=WHILE_CLOSED,
-            disabled=charges or not limited,
-        )
-        starting("price", 0.0, (0.0, 10.0))
-        price = st.number_input(
-            "Own price of energy (per kWh)",
-            0.0,
-            10.0,
-            step=0.05,
-            key=key("price"),
-            persist_state=WHILE_CLOSED,
-            help="Price of the charge at the start, and at stations without a price of their own.",
-        )
-        starting("time_value", 0.0, (0.0, 1000.0))
-        value = st.number_input(
-            "Value of time (per hour)",
-            0.0,
-            1000.0,
-            step=1.0,
-            key=key("time_value"),
-            persist_state=WHILE_CLOSED,
-            disabled=not price,
-            help="With a price, the plan of least cost is recommended.",
-        )
+    limited = starting("limited", False)
+    limited = st.toggle("Limit the extra time", key=key("limited"), disabled=charges)
+    starting("extra", 20, (0, 100))
+    extra = st.slider(
+        "Longer than the fastest by at most (%)",
+        0,
+        100,
+        key=key("extra"),
+        persist_state=WHILE_CLOSED,
+        disabled=charges or not limited,
+    )
+    starting("price", 0.0, (0.0, 10.0))
+    price = st.number_input(
+        "Own price of energy (per kWh)",
+        0.0,
+        10.0,
+        step=0.05,
+        key=key("price"),
+        persist_state=WHILE_CLOSED,
+        help="Price of the charge at the start, and at stations without a price of their own.",
+    )
+    starting("time_value", 0.0, (0.0, 1000.0))
+    value = st.number_input(
+        "Value of time (per hour)",
+        0.0,
+        1000.0,
+        step=1.0,
+        key=key("time_value"),
+        persist_state=WHILE_CLOSED,
+        disabled=not price,
+        help="With a price, the plan of least cost is recommended.",
+    )
     return {
-        "depart": depart or None,
         "price": price or None,
         "time_value": value if price and value else None,
         "max_extra_time": extra / 100 if limited and not charges else None,

@@ -1,7 +1,9 @@
-"""Tabs about the selected route: energy, streets, export, after the trip."""
+"""Tabs about the plan and its selected route: all routes, energy, streets, export, after the trip.
+
+They are closed at first.
+"""
 
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,9 +13,11 @@ import numpy as np
 import segno
 import streamlit as st
 from after_trip import after_trip
+from cards import cards_of, distinct_rows
 from literal import sentence
-from map_component import show_energy
+from map_component import MapEvent, show_cards, show_energy, show_tab_names
 from request import Request
+from state import key
 
 from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
@@ -21,7 +25,7 @@ from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, gained
 from evroute.report.colours import PART_COLOURS
 from evroute.report.directions import google_maps_link
-from evroute.report.exports import route_geojson, route_gpx
+from evroute.report.exports import route_gpx
 from evroute.report.words import counts
 
 PARTS = {
@@ -55,8 +59,12 @@ STREET_FORMATS = {
     "lights": st.column_config.NumberColumn(format="%d", width=50),
 }
 """Digits and widths of `street_table`, pixels."""
+MORE, ENERGY, STREETS, EXPORT = "More routes", "Energy", "Streets", "Export"
+AFTER = "After the trip"
 TAB = "tab"
-"""Key of the open tab."""
+"""Key of the name of the open tab, empty if none is open."""
+CHOSEN = "chosen_route"
+"""Key of whether a route was chosen in *More routes* and the page still shows another one."""
 LEAST_WH = 0.5
 """Of a shown part of the energy."""
 CODE_WIDTH = 200
@@ -65,7 +73,7 @@ CODE_WIDTH = 200
 
 @st.fragment
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
-    """Show the tabs of a row. Only the open one has contents, and opening one runs this alone.
+    """Show the tabs of a plan. Only the open one has contents, and opening one runs this alone.
 
     Parameters
     ----------
@@ -77,23 +85,38 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         Sentences below the parts of the energy.
     """
     roads, planned = request.network, plan.routes[name]
-    energy, streets, exports, after = st.tabs(
-        ["Energy", "Streets", "Export", "After the trip"], on_change="rerun", key=TAB
-    )
-    if energy.open:
-        with energy:
-            show_energy(energy_parts(planned))
-            for note in notes:
-                st.caption(sentence(note))
-    if streets.open:
+    rows = list(distinct_rows(plan))
+    names = [MORE] if len(rows) > 1 else []
+    names += [ENERGY, STREETS, EXPORT, AFTER]
+    opened = st.session_state.get(TAB, "")
+    show_tab_names(names, opened, key="tabs", on_event=_open)
+    if opened == MORE and len(rows) > 1:
+        cards = cards_of(roads, plan, rows, name)
+        show_cards(cards, key="more", is_list=True, on_event=_select)
+        if st.session_state.pop(CHOSEN, False):
+            st.rerun()  # the map and the numbers of the page are of the other route
+    elif opened == ENERGY:
+        show_energy(energy_parts(planned))
+        for note in notes:
+            st.caption(sentence(note))
+    elif opened == STREETS:
         table = street_table(roads, planned)
-        streets.dataframe(table, hide_index=True, column_config=STREET_FORMATS)
-    if exports.open:
-        with exports:
-            export(roads, plan, name)
-    if after.open:
-        with after:
-            after_trip(request, plan, name)
+        st.dataframe(table, hide_index=True, column_config=STREET_FORMATS)
+    elif opened == EXPORT:
+        export(roads, plan, name)
+    elif opened == AFTER:
+        after_trip(request, plan, name)
+
+
+def _open(event: MapEvent) -> None:
+    """Open the clicked tab, or close it if it is open."""
+    is_open = st.session_state.get(TAB) == event["name"]
+    st.session_state[TAB] = "" if is_open else event["name"]
+
+
+def _select(event: MapEvent) -> None:
+    st.session_state[key("route")] = event["name"]
+    st.session_state[CHOSEN] = True
 
 
 def export(roads: RoadNetwork, plan: Plan, name: str) -> None:
@@ -113,13 +136,7 @@ def export(roads: RoadNetwork, plan: Plan, name: str) -> None:
         on_click="ignore",
     )
     on_a_phone(roads, plan, name)
-    st.download_button(
-        "GeoJSON",
-        lambda: json.dumps(route_geojson(roads, plan)),
-        f"{roads.name}-route.geojson",
-        on_click="ignore",
-    )
-    st.caption("The address of this page reopens this plan.")
+    st.caption("The address of this page reopens this plan. The page Advanced has it as GeoJSON.")
 
 
 def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:

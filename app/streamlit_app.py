@@ -25,6 +25,7 @@ STYLE = """<style>
 .st-key-plan-left { height: var(--evroute-full-height) !important; overflow: hidden auto; gap: 10px;
   padding: 4px 6px 8px 4px; flex-wrap: nowrap; }
 .st-key-plan-left > * { flex-shrink: 0; }
+.st-key-shortage [data-testid=stAlertContentError] p { font-size: 18px; font-weight: 700; }
 .st-key-places { gap: 4px; }
 .st-key-places .evroute-search label { position: absolute; z-index: 1; left: 12px; top: 8px;
   margin: 0; font-size: 13px; opacity: .8; pointer-events: none; }
@@ -43,6 +44,7 @@ STYLE = """<style>
   .st-key-pages a { padding: 6px 8px; }
 }
 @media (max-width: 640px) {
+  .st-key-story [data-testid=stColumn]:has([data-testid=stVegaLiteChart]) { order: -1; }
   :root { --evroute-full-height: 45vh; }
   .st-key-plan { flex-direction: column; }
   .st-key-plan > :has(> .st-key-plan-map) { order: -1; position: sticky;
@@ -61,8 +63,7 @@ pages = [
     st.Page("views/plan.py", title="Plan", default=True),
     st.Page("views/learn.py", title="Learn"),
     st.Page("views/car.py", title="My car"),
-    st.Page("views/runs.py", title="Runs"),
-    st.Page("views/network.py", title="Network"),
+    st.Page("views/advanced.py", title="Advanced"),
 ]
 chosen = st.navigation(pages, position="top")
 with st.container(horizontal=True, gap="xsmall", key="pages"):  # on a phone, in place of a drawer

@@ -25,7 +25,7 @@ INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "ti
 """Inputs of the profile. Further ones are numbers of a car, such as ``drag:renault-zoe``."""
 OLDER = (
     "This link is older: it now plans to keep the charge in nine trips of ten. Choose 'on average' "
-    "below the charge to plan as before."
+    "below the charge to plan as before"
 )
 NUMBERS_OF_CARS = tuple(f"{name}:" for name in OWN_NUMBERS)
 

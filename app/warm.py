@@ -79,7 +79,7 @@ def load() -> None:
     import request  # noqa: F401
     import route_tabs  # noqa: F401
     from cache import network, planner
-    from cards import cards_of
+    from cards import cards_of, distinct_rows
     from charge_way import charge_way
     from forecasts import refused_fastest
     from own_routes import prepare
@@ -106,7 +106,7 @@ def load() -> None:
         for soc, reserve in CHARGES:
             plan = maker.plan(0, roads.n_edges // 2, soc=soc, reserve=reserve)
             refused_fastest(maker, plan)
-            cards_of(roads, plan, plan.recommended)
+            cards_of(roads, plan, list(distinct_rows(plan)), plan.recommended)
             charge_way(roads, plan, plan.recommended)
             list(stretches(roads, plan.recommended_route))
         give_back()

@@ -1,4 +1,4 @@
-"""Components of the page Plan: its map, drawn with Leaflet, cards of routes, and energy by cause.
+"""Components of the page Plan: its map, drawn with Leaflet, cards of routes, tabs, energy by cause.
 
 The scripts are constants. All text from data travels as JSON and becomes text nodes. The roads of a
 network, up to megabytes, are fetched once from an address of their own. The view of the map
@@ -34,9 +34,10 @@ def _read(name: str) -> str:
 _SCRIPTS = {
     "map": ("map.js", "fetched.js", "labels.js", "panels.js", "names.js", "route.js", "way.js"),
     "cards": ("cards.js",),
+    "tabs": ("tabs.js",),
     "energy": ("energy.js",),
 }
-_map, _cards, _energy = (
+_map, _cards, _tabs, _energy = (
     st.components.v2.component(
         f"evroute_{name}",
         html=f'<div class="evroute-{name}"></div>',
@@ -52,9 +53,8 @@ class MapEvent(TypedDict):
     """A click, drag or choice of the driver.
 
     id: time on the driver's clock, ms.  kind: ``click``, ``start``, ``stop``, ``end``, ``move``,
-    ``remove``, ``route`` or ``layer``.  at: latitude and longitude, None for some kinds.  row: of
-    the moved or removed place.  name: of the
-    route or layer.
+    ``remove``, ``route``, ``layer`` or ``tab``.  at: latitude and longitude, None for some kinds.
+    row: of the moved or removed place.  name: of the route, layer or tab.
     """
 
     id: int
@@ -117,11 +117,12 @@ def show_cards(
     cards: Sequence[dict[str, Any]],
     *,
     key: str,
-    above: str,
-    dim: bool,
+    lines: Sequence[str] = (),
+    dim: bool = False,
+    is_list: bool = False,
     on_event: Callable[[MapEvent], None],
 ) -> None:
-    """Show the cards of the routes.
+    """Show the cards of routes.
 
     Parameters
     ----------
@@ -129,15 +130,35 @@ def show_cards(
         From `cards.cards_of`.
     key
         Session key of the cards.
-    above
-        Line above the cards, or empty for none.
+    lines
+        Lines below the cards.
     dim
         True if they belong to an earlier request.
+    is_list
+        True if no card is large.
     on_event
         Called with an event of the kind ``route`` after a click.
     """
-    data = {"cards": list(cards), "above": above, "dim": dim}
+    data = {"cards": list(cards), "lines": list(lines), "dim": dim, "list": is_list}
     _cards(key=key, data=data, on_event_change=partial(_take, key, on_event))
+
+
+def show_tab_names(
+    names: Sequence[str], opened: str, *, key: str, on_event: Callable[[MapEvent], None]
+) -> None:
+    """Show the names of tabs.
+
+    Parameters
+    ----------
+    names, opened
+        The names, and the open one, or empty for none.
+    key
+        Session key of the tabs.
+    on_event
+        Called with an event of the kind ``tab`` after a click.
+    """
+    data = {"names": list(names), "open": opened}
+    _tabs(key=key, data=data, on_event_change=partial(_take, key, on_event))
 
 
 def show_energy(parts: Sequence[dict[str, Any]]) -> None:

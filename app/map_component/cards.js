@@ -1,15 +1,10 @@
-// The cards of the routes: a click selects a route. A refused card cannot be chosen.
+// The routes of a plan: the selected one with its verdict in a large line, the others small. A click
+// selects a route.
 
 function line(className, parts) {
   const element = document.createElement("span");
   element.className = className;
   element.append(...parts);
-  return element;
-}
-
-function strong(text) {
-  const element = document.createElement("strong");
-  element.textContent = text;
   return element;
 }
 
@@ -19,20 +14,21 @@ function clockAfter(seconds) {
   return [at.getHours(), at.getMinutes()].map((each) => String(each).padStart(2, "0")).join(":");
 }
 
-function numbersOf(card) {
-  return card.leaves_now_s === null ? card.numbers : `${clockAfter(card.leaves_now_s)} \u00b7 ${card.numbers}`;
+function numbersOf({ leaves_now_s, numbers }) {
+  const clock = leaves_now_s === null ? [] : [`at ${clockAfter(leaves_now_s)}`];
+  return [...clock, ...numbers].map((each) => line("", [each]));
 }
 
 function cardOf(card, send) {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = card.recommended ? "evroute-recommended" : "";
-  button.disabled = Boolean(card.refused);
-  if (!card.refused) button.setAttribute("aria-pressed", String(card.selected));
+  button.className = `${card.recommended ? "evroute-recommended" : ""} evroute-${card.level}`;
+  button.setAttribute("aria-pressed", String(card.selected));
   button.append(
     line("evroute-title", [card.title]),
-    line("evroute-arrival", [strong(card.arrival), ` ${card.interval}`]),
-    line("", [numbersOf(card)]),
+    line("evroute-verdict", [card.verdict]),
+    line("evroute-arrival", [card.arrival]),
+    line("evroute-numbers", numbersOf(card)),
     line("evroute-reason", [card.reason]),
   );
   button.onclick = () => send(card.name);
@@ -43,8 +39,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".evroute-cards");
   const send = (name) => setTriggerValue("event", { id: Date.now(), kind: "route", name });
   root.classList.toggle("evroute-dim", data.dim);
+  root.classList.toggle("evroute-list", data.list);
   root.replaceChildren(
-    ...(data.above ? [line("evroute-above", [data.above])] : []),
     ...data.cards.map((card) => cardOf(card, send)),
+    ...data.lines.map((text) => line("evroute-line", [text])),
   );
 }

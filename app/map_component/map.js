@@ -4,6 +4,7 @@
 const OTHER_ROUTE = "#5f7fb8";
 const SPOT = "#f1c40f";
 const ROAD_WIDTHS = [3.2, 2, 1.2]; // of main, collecting and other roads
+const KNOWN = "evroute-legend-known"; // of this browser: somebody has seen the legend
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
 
 function node(tag, className, text = "") {
@@ -15,6 +16,12 @@ function node(tag, className, text = "") {
 
 function lineOf(routes) {
   return routes.find((route) => route.selected)?.line ?? [];
+}
+
+// The credit of OpenStreetMap, or of the first source. The page Advanced has all of them.
+function creditOf(attribution) {
+  const isMap = attribution.includes("OpenStreetMap contributors");
+  return isMap ? "\u00a9 OpenStreetMap contributors" : attribution.split(";")[0];
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -29,7 +36,7 @@ class DashboardMap {
     const canvas = root.appendChild(node("div", "evroute-canvas"));
     const own = { attributionControl: false, zoomControl: false, trackResize: false };
     this.map = L.map(canvas, { zoomSnap: 0.25, ...own });
-    L.control.zoom({ position: "topright" }).addTo(this.map);
+    this.addButtons();
     this.map.createPane("roads").style.zIndex = 350;
     this.renderer = L.canvas({ pane: "roads", padding: 0.3 });
     this.roads = ROAD_WIDTHS.map((weight) => L.polyline([], {
@@ -42,8 +49,10 @@ class DashboardMap {
     this.chargeWay = new ChargeWay(L, this.map, root);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
     this.boxOfLayers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
+    this.boxOfLayers.getContainer().querySelector("a").title = "Layers and legend";
     this.layers = new Map();
-    this.legend = this.box("bottomleft", "evroute-legend");
+    this.legend = node("div", "evroute-legend");
+    this.corner = this.box("bottomleft", "");
     this.source = this.box("bottomright", "evroute-source");
     L.control.scale({ position: "bottomright", imperial: false }).addTo(this.map);
     this.hint = root.appendChild(node("div", "evroute-hint"));
@@ -61,8 +70,28 @@ class DashboardMap {
     });
     this.map.on("movestart", () => this.closeMenu());
     this.map.on("moveend", () => this.keepView());
-    root.addEventListener("keydown", ({ key }) => key === "Escape" && this.closeMenu());
+    root.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") this.closeMenu();
+      if (key === "0") this.fit(this.data.bounds);
+    });
     new ResizeObserver(() => this.resize()).observe(root);
+  }
+
+  // Zoom and fit. The map itself takes the keys +, - and 0, so the Tab key passes the buttons.
+  addButtons() {
+    this.L.control.zoom({ position: "topright" }).addTo(this.map);
+    const bar = this.box("topright", "leaflet-bar");
+    const fit = bar.appendChild(node("a", "evroute-fit"));
+    Object.assign(fit, { href: "#", role: "button", title: "Show the whole route (0)" });
+    fit.setAttribute("aria-label", "Show the whole route");
+    this.L.DomEvent.on(fit, "click", (event) => {
+      this.L.DomEvent.stop(event);
+      this.fit(this.data.bounds);
+    });
+    const canvas = this.map.getContainer();
+    canvas.setAttribute("aria-label", "Map: arrows move it, + and - zoom, 0 shows the whole route");
+    canvas.setAttribute("role", "application");
+    for (const button of canvas.querySelectorAll(".leaflet-bar a")) button.tabIndex = -1;
   }
 
   box(position, className) {
@@ -109,7 +138,8 @@ class DashboardMap {
     this.labels = [];
     this.closeMenu();
     this.drawLegends(data.legends);
-    this.source.textContent = data.attribution;
+    this.source.textContent = creditOf(data.attribution);
+    this.source.title = data.attribution;
     this.hint.textContent = data.hint;
     this.hint.hidden = !data.hint;
     this.view(data);
@@ -158,7 +188,7 @@ class DashboardMap {
   fit(bounds) {
     const { x, y } = this.map.getSize();
     const above = 50 + this.hint.offsetHeight;
-    const rooms = this.legend.hidden ? [[30, above, 65, 35]] : [
+    const rooms = !this.corner.contains(this.legend) || this.legend.hidden ? [[30, above, 65, 35]] : [
       [30, above, 65, this.legend.offsetHeight + (this.isNarrow() ? 50 : 25)],
       [30 + this.legend.offsetWidth, above, 65, 35],
     ];
@@ -325,7 +355,8 @@ class DashboardMap {
     const size = { iconSize: [26, 26], iconAnchor: [13, 31] };
     const icon = this.L.divIcon({ html, className: "", ...size });
     const draggable = Boolean(this.data.click);
-    const marker = this.L.marker(at, { icon, draggable, autoPan: true, title: text });
+    // only stops have a menu, so only they take the keyboard
+    const marker = this.L.marker(at, { icon, draggable, autoPan: true, title: text, keyboard: stop });
     marker.on("dragend", () => {
       this.send({ kind: "move", row, at: this.place(marker.getLatLng()) });
     });
@@ -363,7 +394,21 @@ class DashboardMap {
     this.menu.hidden = true;
   }
 
-  // On a phone several legends are folded below a button: they would cover the map.
+  // Whether an earlier visit of this browser has shown the legend of the routes.
+  knowsLegend() {
+    try {
+      if (!sessionStorage.getItem(KNOWN)) {
+        sessionStorage.setItem(KNOWN, localStorage.getItem(KNOWN) ?? "new");
+        localStorage.setItem(KNOWN, "known");
+      }
+      return sessionStorage.getItem(KNOWN) === "known";
+    } catch {
+      return false; // the browser keeps nothing
+    }
+  }
+
+  // In the corner on a first visit, and where a layer has a legend of its own. Else in the box of
+  // layers, and always there on a phone, where it would cover the pins.
   drawLegends(legends) {
     const rows = node("div", "evroute-entries");
     rows.append(...legends.flatMap(({ title, entries }) => [
@@ -375,12 +420,11 @@ class DashboardMap {
         return entry;
       }),
     ]));
-    const folds = this.isNarrow() && legends.filter(({ title }) => title).length > 1;
-    if (folds) {
-      const fold = node("details", "");
-      fold.append(node("summary", "", "Legend"), rows);
-      this.legend.replaceChildren(fold);
-    } else this.legend.replaceChildren(rows);
+    this.legend.replaceChildren(rows);
+    const titled = legends.filter(({ title }) => title).length;
+    const folds = this.isNarrow() || (this.knowsLegend() && titled === 1);
+    const box = this.boxOfLayers.getContainer().querySelector(".leaflet-control-layers-list");
+    (folds ? box : this.corner).append(this.legend);
     this.legend.hidden = !legends.length;
   }
 }

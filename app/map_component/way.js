@@ -67,6 +67,12 @@ class ChargeWay {
     if (data) this.draw();
   }
 
+  // A place of the axis; only the last has the unit.
+  kmAt(part) {
+    const km = part && (part * this.length).toFixed(this.length < 1 ? 2 : 1);
+    return part === 1 ? `${km} km` : String(km);
+  }
+
   draw() {
     if (!this.data || !this.svg.clientWidth) return;
     const { charge, height, reserve } = this.data;
@@ -100,7 +106,7 @@ class ChargeWay {
       drawing("text", { x: 2, y: 12 }, "%"),
       ...ends.map((value) => drawing("text", { x: w - SIDE + 4, y: ground(value) + 4 }, value.toFixed(0))),
       drawing("text", { x: w - SIDE + 4, y: 12 }, "m"),
-      ...Object.entries(KM_ANCHORS).map(([part, anchor]) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": anchor }, `${(part * this.length).toFixed(this.length < 1 ? 2 : 1)} km`)),
+      ...Object.entries(KM_ANCHORS).map(([part, anchor]) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": anchor }, this.kmAt(Number(part)))),
       ...this.pointer(h),
     );
     this.words = this.svg.querySelector(".evroute-here");

@@ -1,4 +1,4 @@
-"""Page Learn: watch a learner drive a trip repeatedly in simulated worlds."""
+"""Page Learn: a shipped run that shows the learning, own simulations, and saved runs below."""
 
 from typing import Any
 
@@ -8,12 +8,14 @@ from cache import RECOMMENDED, RUNS, choose_known_network, methods, network, pri
 from driven_trips import MAP_HEIGHT, driven
 from findings import show_findings, show_table
 from lan import reads_only
+from learned_story import shipped_story
 from learned_trip import ask_named, ask_trip, follow_plan
 from literal import literal
 from map_component import show_map
 from naming import title_of
 from pictures import in_plain_words, show_pictures
 from pydantic import ValidationError
+from saved_runs import saved_runs
 from simulations import (
     folder_name,
     is_running,
@@ -24,7 +26,7 @@ from simulations import (
     stop,
     trouble,
 )
-from state import WHILE_CLOSED, key, starting
+from state import WHILE_CLOSED, choose_next, given, key, starting
 from visit import show_notices, visit
 
 from evroute.energy.defaults import PAPER_VEHICLE
@@ -42,6 +44,8 @@ from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
+# whether the page shows own simulations; Streamlit would write a bare string on the page
+OWN = "mine"
 # inputs in the address of the page; Streamlit would write a bare string on the page
 ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "sparse")
 ADDRESS += ("learner", "rule")
@@ -63,25 +67,47 @@ WORLDS = {
 
 
 def main() -> None:
-    st.title("Watch it learn", anchor=False)
-    left, right = st.columns([1, 2.6], gap="medium")
+    if set(given()) & {*ADDRESS, "own_trip"}:
+        starting(OWN, True)
+    names = [OWN]
+    title, switch = st.columns([5, 1], vertical_alignment="center")
+    title.title("Watch it learn", anchor=False)
+    is_own = starting(OWN, False)
+    label = "Back to the example" if is_own else "With my trip"
+    switch.button(label, key="switch", on_click=choose_next, args=(OWN, not is_own))
     try:
-        with left:
-            experiment = ask()
-            folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
-            others([each for each in running(RUNS) if each != folder])
-        if experiment is None or folder is None:
-            return
-        with left:
-            buttons(experiment, folder)
-        with right:
-            watch(experiment, folder)
+        if is_own:
+            own_simulation(names)
+        else:
+            show_notices()
+            shipped_story()
+            others(running(RUNS))
     except (EvrouteError, OSError) as error:
         st.error(literal(f"{error}."))
+    names += saved_runs(newest=not is_own)
+    write_inputs(names)
 
 
-def ask() -> Experiment | None:
-    """Ask for the experiment. Return None if an input is missing or invalid."""
+def own_simulation(names: list[str]) -> None:
+    """Ask for a simulation and show its results. Add the names of its inputs to ``names``."""
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        experiment = ask(names)
+        folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
+        others([each for each in running(RUNS) if each != folder])
+    if experiment is None or folder is None:
+        return
+    with left:
+        buttons(experiment, folder)
+    with right:
+        watch(experiment, folder)
+
+
+def ask(names: list[str]) -> Experiment | None:
+    """Ask for the experiment. Return None if an input is missing or invalid.
+
+    The names of the inputs are added to ``names``.
+    """
     st.caption(
         "A learner drives one trip repeatedly in simulated worlds that differ from physics, "
         "and chooses its routes by its measurements."
@@ -99,7 +125,7 @@ def ask() -> Experiment | None:
     )
     starting("horizon", 40, (10, 500))
     horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"), persist_state=WHILE_CLOSED)
-    with st.expander("Advanced"):
+    with st.expander("Methods and worlds"):
         ask_named(network_name)
         starting("seeds", 8, (1, 20))
         seeds = st.slider(
@@ -122,7 +148,7 @@ def ask() -> Experiment | None:
         file = st.file_uploader("A world file of your own", "toml", max_upload_size=1)
         world = world if file is None else own_world(file.getvalue())
     show_notices()
-    write_inputs((f"trip:{network_name}", *ADDRESS))
+    names += [f"trip:{network_name}", *ADDRESS]
     if not trip or not labels:
         st.info("Choose a trip and at least one method.")
         return None

@@ -1,4 +1,4 @@
-"""Page Plan: places and settings on the left, the map on the right, a card for each route.
+"""Page Plan: places, settings and the answer on the left, the map on the right.
 
 The last plan is left on the map and the cards, dimmed, where a request cannot be met.
 """
@@ -12,10 +12,10 @@ import streamlit as st
 from address import write_address
 from cards import (
     cards_of,
+    distinct_rows,
     extra_time,
-    line_above,
     minutes,
-    refused_card,
+    refused_line,
     shown_rows,
     time_interval,
 )
@@ -81,14 +81,13 @@ def main() -> None:
         if roads is None:
             return
         layers = shown_layers(request, planner) if request and planner else {}
-        lines = [plan.safety if plan else "", *(layer.words for layer in layers.values())]
-        for words in filter(None, lines):
+        for words in filter(None, (layer.words for layer in layers.values())):
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
-            cards = cards_of(roads, shown, selected) + refused_cards(planner, plan)
-            above = line_above(shown)
-            show_cards(cards, key="cards", above=above, dim=plan is None, on_event=on_event)
+            cards = cards_of(roads, shown, shown_rows(shown, selected), selected)
+            lines = lines_below(planner, plan)
+            show_cards(cards, key="cards", lines=lines, dim=plan is None, on_event=on_event)
     with right:
         draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
     with left:
@@ -100,12 +99,18 @@ def main() -> None:
             remember_places(request.network.name, request.places)
 
 
-def refused_cards(planner: Planner | None, plan: Plan | None) -> list[dict[str, Any]]:
-    """Return the card of the fastest route if the plan refuses it, or none without a plan."""
+def lines_below(planner: Planner | None, plan: Plan | None) -> list[str]:
+    """Return a line on the price of the limit of risk, or none without a plan or a price.
+
+    It is on the fastest route if the plan refuses that.
+    """
     if planner is None or plan is None:
         return []
-    refused = refused_fastest(planner, plan)
-    return [refused_card(plan, refused)] if refused else []
+    if refused := refused_fastest(planner, plan):
+        return [refused_line(plan, refused)]
+    best, other = plan.recommended_route, plan.unlimited
+    is_other = other is not None and (best.route, best.stops) != (other.route, other.stops)
+    return [f"{plan.safety}."] if is_other else []
 
 
 def plan_to_show(
@@ -196,9 +201,9 @@ def step_label(step: Mapping[str, float | bool]) -> str:
 
 
 def selected_row(plan: Plan) -> str:
-    """Return the selected row if it has a card, else the recommended one."""
+    """Return the selected row if it has a route of its own, else the recommended one."""
     name = st.session_state.get(key("route"))
-    return name if name in shown_rows(plan) else plan.recommended
+    return name if name in distinct_rows(plan) else plan.recommended
 
 
 def use(step: Mapping[str, float | bool]) -> None:
@@ -247,7 +252,8 @@ def draw_map(
     }
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     if shown:
-        drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
+        names = shown_rows(shown, selected)
+        drawn["routes"] = [route_of(roads, shown, name, selected) for name in names]
         drawn["way"] = charge_way(roads, shown, selected)
         drawn["spots"] = spots_of(roads, shown, selected)
         drawn["legends"].insert(0, legend(ENERGY_CLASSES))
@@ -366,7 +372,7 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
         share = charge.never_below_reserve
         words = f"{100 * share:.0f} %" if share < 0.995 else "more than 99 %"
         found.append(f"the charge stays above the reserve in {words} of the trips")
-    return [*found, *filter(None, [plan.note, held_note(planned)]), plan.minutes_note]
+    return [*found, *filter(None, [plan.safety, plan.note, held_note(planned)]), plan.minutes_note]
 
 
 with visit():

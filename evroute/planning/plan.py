@@ -292,11 +292,15 @@ class Plan:
 
         The chance is rounded down, so that it never looks better than a limit that it misses.
         """
-        best = self.recommended_route
-        if best.charge_forecast is None or self.battery is None or best.charge is None:
+        return self.outlook_of(self.recommended)
+
+    def outlook_of(self, name: str) -> str:
+        """Return the sentence of `outlook` on a row."""
+        row = self.routes[name]
+        if row.charge_forecast is None or self.battery is None or row.charge is None:
             return ""
-        arrive_wh, lowest_wh = best.charge.charge_wh[-1], best.charge.low_wh.min()
-        return outlook_text(best.charge_forecast, self.battery, float(arrive_wh), float(lowest_wh))
+        arrive_wh, lowest_wh = row.charge.charge_wh[-1], row.charge.low_wh.min()
+        return outlook_text(row.charge_forecast, self.battery, float(arrive_wh), float(lowest_wh))
 
     @property
     def safety(self) -> str:

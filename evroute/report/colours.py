@@ -96,9 +96,9 @@ class Classes:
 
 ENERGY_CLASSES = Classes(
     "Wh per km",
-    (0.0, 100.0, 200.0, 300.0),
-    ("regenerates", "0 to 100", "100 to 200", "200 to 300", "300 and more"),
-    ("#1b9e94", *_RISING),
+    (0.0, 200.0),
+    ("regenerates", "0 to 200", "200 and more"),
+    ("#1b9e94", "#fdbe6f", "#cc4c02"),
 )
 """Energy per distance of a route: one scale for all plans."""
 

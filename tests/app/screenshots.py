@@ -1,8 +1,5 @@
 """``make screenshots``: a picture of every page, light, dark and as wide as a phone, in
-``screenshots/``.
-
-``python tests/app/screenshots.py [NETWORK] [LOOK ...]``; the simulation that the page Learn offers
-is run first.
+``screenshots/``: ``python tests/app/screenshots.py [NETWORK] [LOOK ...]``.
 """
 
 import os
@@ -33,7 +30,7 @@ OFFLINE = [
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState
     === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
-PAGES = ("Plan", "Learn", "My car", "Runs", "Network")
+PAGES = ("Plan", "Learn", "My car", "Advanced")
 LOOKS = {
     "light": (1400, 900, "light"),
     "dark": (1400, 900, "dark"),
@@ -58,7 +55,7 @@ def main(network: str = "denver", *looks: str) -> None:
         served(Path(folder)) as address,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
-        for k, look in enumerate(looks or LOOKS):
+        for look in looks or LOOKS:
             width, height, scheme = LOOKS[look]
             size = {"width": width, "height": height}
             page = browser.new_page(viewport=size, color_scheme=scheme)
@@ -67,10 +64,6 @@ def main(network: str = "denver", *looks: str) -> None:
             for name in PAGES:
                 if name != PAGES[0]:
                     go_to(page, name)
-                if name == "Learn" and k == 0:
-                    settle(page)
-                    page.get_by_role("button", name="Start", exact=True).click()
-                    page.get_by_text("than routes by physics alone").first.wait_for()
                 picture(page, OUT / f"{name.lower().replace(' ', '-')}-{look}.png")
             page.close()
         browser.close()

@@ -103,7 +103,7 @@ def plan_between_streets(driver: Driver) -> None:
     driver.type("From", "Blak Stret & 17")
     driver.type("To", "17th avenu & Pearl")
     expect(driver.page.locator(".evroute-hint")).to_be_hidden()
-    driver.sees("arrive with")
+    driver.sees("You get there")
 
 
 def add_a_stop_by_a_long_press(driver: Driver) -> None:
@@ -119,7 +119,7 @@ def does_20_percent_suffice(driver: Driver) -> None:
     driver.slide("Charge at the start", 20)
     driver.close()
     expect(driver.page.get_by_role("button", name="Charge 20 %")).to_be_visible()
-    driver.sees("arrive with")
+    driver.sees("You get there")
 
 
 def how_far_does_it_reach(driver: Driver) -> None:
@@ -131,15 +131,14 @@ def how_far_does_it_reach(driver: Driver) -> None:
 
 
 def plan_a_cold_day(driver: Driver) -> None:
-    driver.button("^Mild")
-    driver.tap(driver.page.get_by_text("Weather, load and traffic"))
-    driver.still()
+    driver.button("mild")
     driver.slide("Temperature", -5)
     driver.close()
     expect(driver.page.get_by_role("button", name="-5 °C")).to_be_visible()
 
 
 def streets_of_the_fastest(driver: Driver) -> None:
+    driver.tap(driver.page.get_by_role("tab", name="More routes"))
     driver.tap(driver.page.locator(".evroute-cards button", has_text="astest"))
     driver.still()
     driver.tap(driver.page.get_by_role("tab", name="Streets"))
@@ -172,6 +171,8 @@ def add_own_trips(driver: Driver) -> None:
 
 def watch_it_learn(driver: Driver) -> None:
     driver.go_to("Learn")
+    driver.sees("the learned routes have taken")
+    driver.button("^With my trip$")
     expect(driver.page.get_by_role("combobox", name="From")).to_have_value(re.compile("Blake"))
     driver.button("^Start$")
     found = driver.page.get_by_text("than routes by physics alone").first

@@ -202,19 +202,77 @@ def test_a_plan_by_clicks_and_drags_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_pa
     expect(again.get_by_text("must be 100.0MB or smaller")).to_be_visible()
 
 
-def test_a_first_visit_has_a_refused_card_that_cannot_be_chosen(tabs: Tabs) -> None:
+FOCUSABLE = """() => Array.from(document.querySelectorAll(
+  'a[href], button, input, select, textarea, summary, [tabindex]'), (element) => {
+    const box = element.getBoundingClientRect();
+    return element.tabIndex >= 0 && !element.disabled && element.checkVisibility()
+      && box.width > 0 && box.height > 0 && box.top < innerHeight && box.bottom > 0;
+  }).filter(Boolean).length"""
+WORDS = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (walker.nextNode()) {
+    const { data, parentElement } = walker.currentNode;
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    const boxes = [range.getBoundingClientRect(), parentElement.getBoundingClientRect()];
+    const isOut = ({ width, top, bottom }) => width < 1 || top >= innerHeight || bottom <= 0;
+    if (boxes.some(isOut)) continue;
+    if (parentElement.closest('script, style') || !parentElement.checkVisibility()) continue;
+    words += data.trim().split(/\\s+/).filter((word) => word && word !== 'expand_more').length;
+  }
+  return words;
+}"""
+"""Numbers of the focusable elements and of the words above the fold, without icons."""
+
+
+def test_the_first_screen_has_one_answer(tabs: Tabs) -> None:
     page = tabs.open()
-    refused = page.locator(".evroute-cards button:disabled")
-    expect(refused).to_have_count(1)
-    expect(refused).to_contain_text("Keeps 10 % in only")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    drawn(page)
+    page.locator(".evroute-names").wait_for(state="attached")
+    expect(page.locator(".evroute-verdict")).to_have_text(["You get there: 94 %"])
+    assert page.evaluate(FOCUSABLE) <= 18
+    assert page.evaluate(WORDS) <= 120
+    legend = page.locator(".evroute-legend")
+    expect(legend).to_be_visible()
+    again = tabs.open()
+    drawn(again)
+    expect(again.locator(".evroute-legend")).to_be_hidden()
+    again.get_by_title("Layers and legend").hover(force=True)
+    expect(again.locator(".evroute-legend")).to_be_visible()
+
+
+def test_earlier_addresses_lead_to_the_pages_in_their_place(tabs: Tabs) -> None:
+    page = tabs.open("runs?compared=none")
+    page.wait_for_url("**/learn?*")
+    expect(page.get_by_text("the learned routes have taken").first).to_be_visible()
+    page = tabs.open("network?layer=incline+(%25)")
+    page.wait_for_url("**/advanced?*")
+    expect(page.get_by_text("1,330 edges")).to_be_visible()
+
+
+def test_a_first_visit_names_the_refused_route_and_has_more_routes(tabs: Tabs) -> None:
+    page = tabs.open()
+    expect(page.get_by_text("Fastest route refused")).to_contain_text("keeps 10 % in only")
     board = drawn(page)
     before = board.get_attribute("data-selected")
-    refused.click(force=True)
-    others = page.locator(".evroute-cards button:enabled")
+    more = page.get_by_role("tab", name="More routes")
+    more.click()
+    others = page.locator(".evroute-list button")
     expect(others.first).to_contain_text("Recommended")
     others.last.click()
     expect(others.last).to_have_attribute("aria-pressed", "true")
     expect(board).not_to_have_attribute("data-selected", before)
+    expect(page.locator(".evroute-cards:not(.evroute-list) button")).to_have_count(2)
+    more.click()
+    expect(others).to_have_count(0)
+    more.press("ArrowRight")
+    energy = page.get_by_role("tab", name="Energy")
+    expect(energy).to_be_focused()
+    energy.press("Enter")
+    expect(energy).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".evroute-bar")).to_be_visible()
     way = page.get_by_role("slider", name="Charge along the route")
     way.focus()
     runs = board.get_attribute("data-drawn")
@@ -238,7 +296,8 @@ def centre(element: Any) -> tuple[float, float]:
 def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tabs) -> None:
     page = tabs.open("?trip=A")
     board = drawn(page)
-    buttons = page.locator(".evroute-cards button")
+    page.get_by_role("tab", name="More routes").click()
+    buttons = page.locator(".evroute-list button")
     expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
     first = board.get_attribute("data-selected")
     buttons.nth(1).click()
@@ -285,6 +344,7 @@ def test_a_plan_by_its_address_survives_its_tabs_and_other_pages(
     still(page)
     assert not (dashboard_folder / "profile.json").exists()
     page.get_by_role("link", name="Learn").click()
+    page.get_by_role("button", name="With my trip").click()
     expect(page.get_by_role("combobox", name="From")).to_have_value(ends[0])
     page.get_by_role("link", name="Plan", exact=True).click()
     assert cards(page) == before
@@ -309,7 +369,8 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
     else:
         share = {"x": width, "y": 0.45 * height}
         page.wait_for_function(f"{sized} return Math.abs(box.height - y) <= 2; }}", arg=share)
-        page.get_by_role("tab", name="Energy").scroll_into_view_if_needed()
+        page.get_by_role("tab", name="Energy").click()
+        page.locator(".evroute-bar").scroll_into_view_if_needed()
         page.mouse.move(200, 700)
         page.mouse.wheel(0, 500)
         page.wait_for_function(SCROLLED)
@@ -317,7 +378,6 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
     tops = {chip.bounding_box()["y"] for chip in page.locator(".st-key-chips button").all()}
     assert len(tops) <= 2, "chips in at most two rows"
     expect(page.locator(".evroute-cards button").first).to_contain_text(re.compile("[0-9]:[0-5]"))
-    assert page.locator(".evroute-label:not([hidden])").count() > 0
     assert page.evaluate(OVERLAPS) == 0
     wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) <= 0
@@ -366,7 +426,7 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
 ) -> None:
     page = tabs.open("learn?horizon=100")
     stop, go = (page.get_by_role("button", name=name, exact=True) for name in ("Stop", "Start"))
-    page.get_by_text("Advanced").click()
+    page.get_by_text("Methods and worlds").click()
     page.get_by_role("slider", name="Worlds").press("End")
     expect(page.get_by_text("20 runs of 100 trips take about")).to_be_visible()
     with Suspended(dashboard_folder / "runs", 3) as simulation:
@@ -406,20 +466,22 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
     expect(page.get_by_text("than routes by physics alone (1 world)").first).to_be_visible()
     expect(page.locator("[data-testid=stVegaLiteChart] svg, canvas.marks").first).to_be_visible()
     accessible(page, "Learn")
-    page.get_by_role("link", name="Runs").click()
-    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
-    expect(page.get_by_text("up to trip", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Back to the example").click()
+    expect(page.get_by_text("the learned routes have taken").first).to_be_visible()
+    page.get_by_role("combobox", name="Saved runs").click()
+    page.get_by_role("option").first.click()
+    page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("^Roads driven by recommended method"))).to_be_visible()
-    page.locator(".evroute-map[data-roads]").wait_for()
-    accessible(page, "Runs")
+    page.locator(".evroute-map[data-roads]").last.wait_for()
+    accessible(page, "Learn, the shipped run and a saved one")
     page.get_by_text("All figures").click()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Figure: cumulative-regret (SVG)").click()
     assert Path(taken.value.path()).read_text(encoding="utf-8").startswith("<svg")
-    page.get_by_role("link", name="Network").click()
+    page.get_by_role("link", name="Advanced").click()
     expect(page.get_by_text("1,330 edges")).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
-    accessible(page, "Network")
+    accessible(page, "Advanced")
 
 
 def test_own_trips_survive_a_reload_and_are_the_basis_of_plans(tabs: Tabs) -> None:

@@ -126,7 +126,7 @@ def test_a_city_that_cannot_be_had_is_one_sentence(monkeypatch: pytest.MonkeyPat
         raise EvrouteError(f"no service for '{place}'; go online, or give a file with --osm")
 
     monkeypatch.setattr(cities, "look_up", look_up)
-    page = AppTest.from_file(str(app_path("views/network.py")), default_timeout=PATIENCE_S).run()
+    page = AppTest.from_file(str(app_path("views/advanced.py")), default_timeout=PATIENCE_S).run()
     page.text_input(key=cities.WRITTEN).set_value("Andorra").run()
     assert not page.exception
     (said,) = (each.value for each in page.error)

@@ -154,7 +154,7 @@ def test_a_page_has_no_bare_string_that_streamlit_would_write(page: Path) -> Non
 
 
 def test_rows_of_one_route_share_a_card_before_the_first_trip(make_network) -> None:
-    from cards import cards_of
+    from cards import cards_of, distinct_rows
 
     line = make_network(
         [(f"{k}", k, k + 1) for k in range(3)], [(1000.0 * k, 0.0, 0.0) for k in range(4)]
@@ -162,9 +162,10 @@ def test_rows_of_one_route_share_a_card_before_the_first_trip(make_network) -> N
     planner = Planner(line, load_vehicle(), uncertainty=physics_belief(line, load_vehicle()))
     plan = planner.plan("0", "2", soc=40)
     assert plan.recommended_route.charge_forecast is not None
-    (card,) = cards_of(line, plan, plan.recommended)
+    assert list(distinct_rows(plan)) == [plan.recommended]
+    (card,) = cards_of(line, plan, [plan.recommended], plan.recommended)
     assert card["title"] == "Recommended, also the fastest and the shortest"
     assert card["reason"] == "No route is faster or takes less energy."
     itself = replace(plan, recommended="time", routes={"time": plan.routes["time"]})
-    (card,) = cards_of(line, itself, "time")
+    (card,) = cards_of(line, itself, ["time"], "time")
     assert card["title"] == "Recommended, also the fastest"

@@ -25,8 +25,8 @@ def test_a_descent_gains_energy_everywhere(
     plan: Plan = Planner(down, load_vehicle()).plan("0", "2", soc=40, risk="mean")
     kwh = -plan.recommended_route.energy_wh / 1000
     assert kwh > 0.3
-    (card,) = cards_of(down, plan, plan.recommended)
-    assert f" · gains {kwh:.2f} kWh · " in str(card)
+    (card,) = cards_of(down, plan, [plan.recommended], plan.recommended)
+    assert f"gains {kwh:.2f} kWh" in card["numbers"]
     assert totals(plan.recommended_route).startswith(f"gains {kwh:.2f} kWh, ")
     print_plan(down, plan)
     table = capsys.readouterr().out

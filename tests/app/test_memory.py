@@ -290,7 +290,7 @@ def test_nonsense_of_an_address_is_named(address: dict[str, str], named: list[st
 
 def test_an_address_without_nonsense_ignores_nothing() -> None:
     page = opened(trip="A")
-    page.toggle(key="kept_weather").set_value(True).run()
+    page.slider(key="kept_temperature").set_value(-5).run()
     choose_car(page, "renault-zoe")
     page.number_input(key="kept_drag:renault-zoe").set_value(0.9).run()
     again = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
@@ -304,7 +304,7 @@ def test_an_address_without_nonsense_ignores_nothing() -> None:
 PAGES = {
     "learn": {"world": "cold", "horizon": "70", "seeds": "3", "methods": "BI-TS;BI-UCB"}
     | {"sparse": "True"},
-    "network": {"network": "denver", "seen_by": "renault-zoe", "layer": "incline (%)"},
+    "advanced": {"network": "denver", "seen_by": "renault-zoe", "layer": "incline (%)"},
     "car": {"network": "denver", "vehicle": "renault-zoe", "drag:renault-zoe": "0.9"},
 }
 

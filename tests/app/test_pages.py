@@ -37,18 +37,29 @@ from evroute.planning.places import load_trips
 from evroute.planning.plan import Plan, energy_text
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
+from evroute.report.learned_run import LearnedRun
 from evroute.report.words import counts
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 600
+ENDS = {"from": "East 20th Avenue & Ogden Street", "to": "Blake Street & 30th Street"}
+"""Places of the example of Denver."""
 planned = plan
 
 
 def opened(page: str) -> AppTest:
-    """Open a page, the page Plan on trip A."""
+    """Open a page, the page Plan on trip A, the page Learn on simulations of one's own."""
     found = AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S)
     if page == "views/plan.py":
         found.query_params["trip"] = "A"
+    if page == "views/learn.py":
+        found.query_params["mine"] = "True"
+    return found.run()
+
+
+def stories() -> AppTest:
+    """Open the page Learn as it is on a first visit."""
+    found = AppTest.from_file(str(app_path("views/learn.py")), default_timeout=PATIENCE_S)
     return found.run()
 
 
@@ -63,13 +74,27 @@ def linked(link: dict[str, str]) -> AppTest:
 
 
 def shown(page: AppTest, component: str) -> Any:
-    """Return the data of the map or of the cards."""
-    (found,) = (
+    """Return the data of the map or of the cards below the chips."""
+    found = [
         json.loads(each.proto.json)
         for each in page.get("bidi_component")
         if each.proto.component_name == f"evroute_{component}"
-    )
-    return found
+    ]
+    return found[0]
+
+
+def every_card(page: AppTest) -> list[dict[str, Any]]:
+    """Return the cards of all routes, in the tab *More routes*."""
+    page.session_state["tab"] = "More routes"
+    page.run()
+    assert not page.exception
+    found = [
+        json.loads(each.proto.json)
+        for each in page.get("bidi_component")
+        if each.proto.component_name == "evroute_cards"
+    ]
+    page.session_state["tab"] = ""
+    return list(found[1]["cards"])
 
 
 def searches(page: AppTest) -> dict[str, Any]:
@@ -92,39 +117,66 @@ def test_the_plan_page_shows_the_plan_of_evroute() -> None:
     page = linked({"trip": "A", "vehicle": "reference"})
     asked = {"soc_percent": 80, "reserve_percent": 10, "vehicle": "reference"}
     expected = planned("denver", trip="A", **asked)
-    cards = shown(page, "cards")["cards"]
     assert expected.recommended == "recommended"
-    assert [card["name"] for card in cards] == ["recommended", "time", "energy"]
-    assert {arrival(expected, card["name"]) for card in cards} == {"80"}
-    assert shown(page, "cards")["above"].startswith("All arrive with 80 % (")
+    (best,) = shown(page, "cards")["cards"]
+    assert f"{best['verdict']}, {best['arrival']}" == expected.outlook
+    assert best["level"] == "good"
+    cards = every_card(page)
+    assert cards[0] == best
+    assert [card["name"] for card in cards] == ["recommended", "time", "energy", "distance"]
     for card in cards:
         route = expected.routes[card["name"]]
         energy = f"{route.energy_wh / 1000:.2f} kWh"
-        if route.energy_wh < 99.5:
+        if max(abs(each.energy_wh) for each in expected.routes.values()) < 100:
             energy = f"{route.energy_wh:.0f} Wh"
-        assert card["arrival"] == f"{route.time_s / 60:.1f} min · {energy}"
-        assert card["numbers"] == f"{route.length_m / 1000:.1f} km"
+        length = f"{route.length_m / 1000:.1f} km"
+        assert card["numbers"] == [f"{route.time_s / 60:.1f} min", energy, length]
         assert card["leaves_now_s"] == route.time_s
-    assert [card["recommended"] for card in cards] == [True, False, False]
+        percent = expected.battery.percent(route.charge.charge_wh[-1])
+        assert card["arrival"].startswith(f"arriving with {percent:.0f} % (")
+    assert [card["recommended"] for card in cards] == [True, False, False, False]
 
 
-def arrival(made: Plan, name: str) -> str:
-    """Return the charge on arrival by a row, whole per cent."""
-    return f"{made.battery.percent(made.routes[name].charge.charge_wh[-1]):.0f}"
+def test_another_route_has_a_card_if_it_differs_by_10_s_and_1_percent() -> None:
+    from cards import shown_rows
+
+    made = planned("denver", trip="A", soc_percent=30, reserve_percent=10)
+
+    def off(seconds: float, percent: float) -> Plan:
+        """The plan whose fastest route differs by so much from the recommended one."""
+        best, capacity_wh = made.recommended_route, made.battery.capacity_wh
+        end_wh = best.charge.charge_wh[-1] + percent / 100 * capacity_wh
+        charge = replace(made.routes["time"].charge, charge_wh=np.array([end_wh]))
+        time_s = best.time_s + seconds
+        fastest = replace(made.routes["time"], time_s=time_s, charge=charge)
+        routes = {made.recommended: best, "time": fastest}
+        return replace(made, routes=routes)
+
+    assert made.recommended != "time"
+    for seconds, percent, differs in ((-11, 1.1, True), (60, -1.1, True), (-11, 0.9, False)):
+        rows = [made.recommended, "time"] if differs else [made.recommended]
+        assert shown_rows(off(seconds, percent)) == rows
+    assert shown_rows(off(-9, 5.0)) == [made.recommended]
+    assert shown_rows(off(-9, 5.0), "time") == [made.recommended, "time"]
 
 
-def test_cards_show_the_charge_on_arrival_where_it_differs() -> None:
-    page = linked({"trip": "A", "soc": "30", "vehicle": "fiat-500e"})
-    made = planned("denver", trip="A", soc_percent=30, reserve_percent=10, vehicle="fiat-500e")
+def test_a_chosen_route_of_more_routes_is_shown_with_its_verdict() -> None:
+    page = linked({"trip": "A", "route": "time"})
+    made = page.session_state["last_plan"][1]
     cards = shown(page, "cards")["cards"]
-    assert len({arrival(made, card["name"]) for card in cards}) > 1, "29.46 % and 29.55 %"
-    assert "arrive" not in shown(page, "cards")["above"]
-    assert shown(page, "map")["way"]["digits"] == 1
-    for card in cards:
-        route = made.routes[card["name"]]
-        percent = made.battery.percent(route.charge.charge_wh[-1])
-        assert card["arrival"] == f"arrive with {percent:.1f} %"
-        assert f"{route.time_s / 60:.1f} min · {route.energy_wh / 1000:.2f} kWh" in card["numbers"]
+    assert [card["name"] for card in cards] == [made.recommended, "time"]
+    assert [card["selected"] for card in cards] == [False, True]
+    assert f"{cards[1]['verdict']}, {cards[1]['arrival']}" == made.outlook_of("time")
+    assert [each["selected"] for each in shown(page, "map")["routes"]] == [False, True]
+
+
+def test_a_route_on_average_that_misses_the_promise_is_amber() -> None:
+    page = linked({"soc": "11", "risk": "mean", "route": "time"} | ENDS)
+    made = page.session_state["last_plan"][1]
+    assert made.routes["time"].charge_forecast.never_below_reserve < 0.9 <= made.chance
+    cards = shown(page, "cards")["cards"]
+    assert [card["level"] for card in cards] == ["good", "low"]
+    assert cards[1]["verdict"] == "You get there: 89 %"
 
 
 def test_the_first_visit_has_something_at_stake() -> None:
@@ -137,12 +189,13 @@ def test_the_first_visit_has_something_at_stake() -> None:
     share = kept.charge_forecast.never_below_reserve
     assert share < 0.9 <= made.chance
     assert free.time_s < made.routes["time"].time_s
-    *allowed, refused = shown(page, "cards")["cards"]
-    assert allowed[0]["recommended"]
-    assert not any(card.get("refused") for card in allowed)
-    assert refused["refused"]
-    assert refused["leaves_now_s"] == free.time_s
-    assert refused["reason"] == f"Keeps 10 % in only {100 * share:.0f} % of trips."
+    (card,) = shown(page, "cards")["cards"]
+    assert card["recommended"]
+    (refused,) = shown(page, "cards")["lines"]
+    assert refused == (
+        f"Fastest route refused ({free.time_s / 60:.1f} min): keeps 10 % in only "
+        f"{int(100 * share)} % of trips."
+    )
     page.session_state["kept_stops"] = after(page, {"kind": "click", "at": [39.75, -104.98]})
     assert page.session_state["kept_soc"] == 11
 
@@ -160,6 +213,8 @@ def test_the_way_of_the_charge_has_the_numbers_of_the_plan() -> None:
     assert (low[-1], high[-1]) == pytest.approx(ends, abs=1e-3)
     assert way["reserve"] == 10
     assert not page.dataframe, "tables load when their tab opens"
+    page.session_state["tab"] = "Energy"
+    page.run()
     parts = shown(page, "energy")["parts"]
     sizes = [-part["size"] if part["recovered"] else part["size"] for part in parts]
     assert sum(sizes) == pytest.approx(best.energy_wh, abs=2.0)  # parts below 0.5 Wh are left out
@@ -183,15 +238,15 @@ def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
     free = linked(request | {"risk": "mean"}).session_state["last_plan"][1]
     keeps = free.routes["time"].charge_forecast.never_below_reserve
     assert keeps < 0.985
-    cards = shown(linked(request | {"risk": "mean"}), "cards")["cards"]
-    assert not any("refused" in card for card in cards)
+    lines = shown(linked(request | {"risk": "mean"}), "cards")["lines"]
+    assert not lines
     page = linked(request | {"risk": "1.5%"})
     assert not page.error
-    *allowed, refused = shown(page, "cards")["cards"]
-    assert refused["refused"]
-    assert refused["reason"] == f"Keeps 10 % in only {100 * keeps:.0f} % of trips."
+    (refused,) = shown(page, "cards")["lines"]
+    assert refused.startswith("Fastest route refused (")
+    assert refused.endswith(f"keeps 10 % in only {int(100 * keeps)} % of trips.")
     made = page.session_state["last_plan"][1]
-    assert len(allowed) == len({planned.route for planned in made.routes.values()})
+    assert len(every_card(page)) == len({planned.route for planned in made.routes.values()})
     assert all(
         planned.charge_forecast.never_below_reserve >= 0.985 for planned in made.routes.values()
     )
@@ -213,7 +268,7 @@ def test_the_band_before_any_trip_comes_from_physics_and_narrows(tmp_path: Path)
     band = page.session_state["last_plan"][1].recommended_route.charge_forecast
     expected = prior.recommended_route.charge_forecast
     assert band.arrival_interval_percent == pytest.approx(expected.arrival_interval_percent)
-    assert shown(page, "cards")["above"].endswith("90 % bands before your first trip")
+    assert "kept_folder" not in [each.key for each in page.selectbox]
     low, high = band.arrival_interval_percent
     rng = np.random.default_rng(5)
     known = Planner(roads, car)
@@ -227,7 +282,6 @@ def test_the_band_before_any_trip_comes_from_physics_and_narrows(tmp_path: Path)
                 rows.writerow([number, edge, 1.05 * energy_wh])
     learn(tmp_path / "log.csv", tmp_path / "runs" / "my-reference-denver", vehicle="reference")
     later = linked(trip)
-    assert "first trip" not in shown(later, "cards")["above"]
     narrow = later.session_state["last_plan"][1].recommended_route.charge_forecast
     after_low, after_high = narrow.arrival_interval_percent
     assert after_high - after_low < 0.8 * (high - low)
@@ -257,7 +311,7 @@ def test_departure_and_money_equal_the_plan() -> None:
     assert not page.exception
     card = shown(page, "cards")["cards"][0]
     assert card["name"] == "cost"
-    assert expected.arrival_time("cost") in card["numbers"]
+    assert f"at {expected.arrival_time('cost')}" in card["numbers"]
     assert f"costs {expected.energy_cost('cost'):.2f}" in card["numbers"]
 
 
@@ -313,25 +367,22 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
 def test_dimmed_cards_have_the_numbers_of_the_day() -> None:
     page = opened("views/plan.py")
     mild = shown(page, "cards")["cards"]
-    page.session_state["kept_temperature"] = -15
     page.session_state["kept_soc"] = page.session_state["kept_reserve"] = 1
-    page.toggle(key="kept_weather").set_value(True).run()
+    page.slider(key="kept_temperature").set_value(-15).run()
     assert not page.exception
     assert shown(page, "cards")["dim"]
     cold = shown(page, "cards")["cards"]
     page.button(key="use").click().run()
     assert not shown(page, "cards")["dim"]
-    allowed = [card for card in shown(page, "cards")["cards"] if not card.get("refused")]
-    assert cold == allowed
+    assert cold == shown(page, "cards")["cards"]
     assert cold != mild
 
 
 def test_a_request_without_a_way_hides_the_cards_of_another_day() -> None:
     page = opened("views/plan.py")
-    page.session_state["kept_temperature"] = -15
     page.session_state["kept_stops"] = ["Blake Street & 17th Street"] * 2
     page.session_state["kept_trip"] = ""
-    page.toggle(key="kept_weather").set_value(True).run()
+    page.slider(key="kept_temperature").set_value(-15).run()
     assert page.error
     assert not any(
         each.proto.component_name == "evroute_cards" for each in page.get("bidi_component")
@@ -340,9 +391,8 @@ def test_a_request_without_a_way_hides_the_cards_of_another_day() -> None:
 
 def test_charges_on_arrival_that_differ_by_less_than_a_tenth_are_one() -> None:
     """79.46 % and 79.51 % of cards are no 79 % and 80 %, 79.4 % and 80.6 % are."""
-    from cards import cards_of, line_above
+    from cards import arrival_digits
 
-    roads = load_network("denver")
     made = planned("denver", trip="A", soc_percent=80, reserve_percent=10, vehicle="reference")
     names = ["recommended", "time", "energy"]
 
@@ -359,12 +409,9 @@ def test_charges_on_arrival_that_differ_by_less_than_a_tenth_are_one() -> None:
         }
         return replace(made, routes=routes)
 
-    close = arriving([79.46, 79.51, 79.48])
-    assert line_above(close).startswith("All arrive with 79.5 %")
-    nearly = cards_of(roads, arriving([79.44, 79.51, 79.51]), "time")
-    assert [card["arrival"] for card in nearly] == [f"arrive with 79.{k} %" for k in (4, 5, 5)]
-    apart = cards_of(roads, arriving([79.4, 80.6, 80.6]), "time")
-    assert [card["arrival"] for card in apart] == [f"arrive with {k} %" for k in (79, 81, 81)]
+    assert arrival_digits(arriving([79.46, 79.51, 79.48])) == 1
+    assert arrival_digits(arriving([79.4, 80.6, 80.6])) == 0
+    assert arrival_digits(arriving([79.6, 79.9, 80.1])) == 0
 
 
 def test_pins_move_the_route_by_metres_and_one_point_is_a_sentence() -> None:
@@ -404,7 +451,8 @@ def test_pins_move_the_route_by_metres_and_one_point_is_a_sentence() -> None:
 def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
     page = linked({"trip": "A", "soc": "1", "reserve": "1"})
     assert "1 % is not enough" in page.error[0].value
-    assert len(shown(page, "cards")["cards"]) == 3
+    assert shown(page, "cards")["cards"]
+    assert shown(page, "map")["routes"]
 
 
 def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
@@ -415,7 +463,9 @@ def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
     request |= {"vehicle": car, "uncertainty": physics_belief(roads, car, "driving")}
     expected = plan(roads, trip="A", **request)
     found = reachable(roads, origin=expected.origin, **request)
-    words = " ".join(each.value for each in page.markdown)
+    page.session_state["tab"] = "Energy"
+    page.run()
+    words = " ".join(each.value for each in [*page.markdown, *page.caption])
     assert expected.safety.partition(". ")[0][1:] in words
     assert f"14 % reaches {found.length_m / 1000:.0f} of" in words
     assert f"up to {found.extent_m / 1000:.1f} km away" in words
@@ -720,11 +770,16 @@ def test_a_text_with_one_hit_is_that_place_and_one_with_several_offers_them() ->
 
 def test_conditions_show_their_effect() -> None:
     page = opened("views/plan.py")
-    page.toggle(key="kept_weather").set_value(True).run()
+    assert not page.session_state["kept_weather"]
     page.slider(key="kept_temperature").set_value(-10).run()
     page.slider(key="kept_payload").set_value(300).run()
     assert not page.exception
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
+    asked = page.session_state["last_plan"][1].request
+    assert (asked.conditions.temperature_c, asked.conditions.payload_kg) == (-10.0, 300.0)
+    page.button(key="mild").click().run()
+    asked = page.session_state["last_plan"][1].request
+    assert asked.conditions == DrivingConditions()
 
 
 def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
@@ -782,7 +837,8 @@ def test_a_link_of_nonsense_opens_the_example() -> None:
     page = linked(
         {"network": "../../etc", "soc": "900", "extra": "x", "trip": "Z", "folder": "../.."}
     )
-    assert len([card for card in shown(page, "cards")["cards"] if not card.get("refused")]) == 3
+    assert shown(page, "map")["hint"].startswith("Example trip")
+    assert shown(page, "cards")["cards"]
 
 
 def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
@@ -843,20 +899,20 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
 
     named = folder.with_name(f"{folder.name}___by_hand")
     shutil.copytree(folder, named)
-    runs = opened("views/runs.py")
+    runs = stories()
     runs.multiselect(key="kept_compared").set_value([named.name]).run()
     assert not runs.exception
     assert not runs.error
     shutil.rmtree(named)
-    runs = opened("views/runs.py")
+    runs = stories()
     assert set(runs.dataframe[0].value) == {"BI-TS", "BI-UCB"}
     page = opened("views/plan.py")
     page.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not page.exception
     assert page.session_state["kept_vehicle"] == "reference"
     assert "90 % of the trips" in " ".join(each.value for each in page.caption)
-    assert re.search(r"\([\d.]+-[\d.]+ %\)", shown(page, "cards")["above"])
-    network = opened("views/network.py")
+    assert re.search(r"\([\d.]+ to [\d.]+ %\)", shown(page, "cards")["cards"][0]["arrival"])
+    network = opened("views/advanced.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert network.selectbox(key="kept_seen_by").value == "reference"
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
@@ -875,7 +931,7 @@ def test_a_broken_folder_of_runs_shows_an_error_on_the_page(tmp_path: Path) -> N
     (tmp_path / "runs" / "odd" / "parts").mkdir(parents=True)
     (tmp_path / "runs" / "odd" / "manifest.json").write_text("{")
     (tmp_path / "runs" / "odd" / "parts" / "some.parquet").write_bytes(b"nothing")
-    page = opened("views/runs.py")
+    page = stories()
     assert not page.exception
     assert "is unreadable" in page.error[0].value
 
@@ -890,7 +946,7 @@ def test_runs_with_a_battery_show_whether_the_reserve_was_kept(tmp_path: Path) -
         "reserve": 10,
     }
     simulate(Experiment.model_validate(table | {"world": "physics"}), tmp_path / "runs" / "charged")
-    page = opened("views/runs.py")
+    page = stories()
     assert not page.exception
     shown = [each.value for each in page.dataframe if "never below (%)" in each.value]
     assert shown[0]["never below (%)"].tolist() == [100.0], (
@@ -898,13 +954,39 @@ def test_runs_with_a_battery_show_whether_the_reserve_was_kept(tmp_path: Path) -
     )
 
 
-def test_without_runs_the_page_says_how_to_get_some() -> None:
-    page = opened("views/runs.py")
-    assert "No run is saved yet" in page.info[0].value
+def said(run: LearnedRun, trip: int) -> str:
+    """Return the sentence of a run without its first letter, which the page makes a capital."""
+    return run.sentence(trip)[1:]
+
+
+def words_of(page: AppTest) -> str:
+    """Return the texts of a page as they are read."""
+    return " ".join(each.value for each in page.markdown).replace("\\", "")
+
+
+def test_learn_opens_on_the_shipped_run_without_a_click() -> None:
+    page = stories()
+    run = LearnedRun.read()
+    assert not page.exception
+    assert not page.error
+    assert said(run, len(run.trips)) in words_of(page)
+    drawn, first = shown(page, "map"), run.trips[-1]
+    assert [route["name"] for route in drawn["routes"]] == ["physics", str(len(run.trips))]
+    assert (first.learned == first.physics) == (
+        drawn["routes"][0]["line"] == drawn["routes"][1]["line"]
+    )
+    chart = json.loads(page.get("vega_lite_chart")[0].proto.spec)
+    assert "kWh" in json.dumps(chart)
+    page.slider(key="kept_until:shipped").set_value(1).run()
+    assert said(run, 1) in words_of(page)
+    page.button(key="switch").click().run()
+    assert not page.exception
+    assert shown(page, "map")["hint"].startswith("Press Start")
+    assert page.query_params["mine"] == "True"
 
 
 def test_the_network_page_shows_layers_and_the_source() -> None:
-    page = opened("views/network.py")
+    page = opened("views/advanced.py")
     assert not page.exception
     assert page.selectbox(key="kept_layer").options[0] == "incline (%)"
     assert any("1,330 edges" in each.value for each in page.markdown)
@@ -935,7 +1017,7 @@ def test_no_page_reads_or_writes_files_outside_its_folders(tmp_path: Path) -> No
     trips = {"denver": ("../../../etc to ..",)}
     experiment = Experiment(trips=trips, methods=("bi-ts",))
     assert (tmp_path / folder_name(experiment)).resolve().parent == tmp_path.resolve()
-    link = AppTest.from_file(str(app_path("views/network.py")), default_timeout=PATIENCE_S)
+    link = AppTest.from_file(str(app_path("views/advanced.py")), default_timeout=PATIENCE_S)
     for name, value in {
         "kept_network": "../../../etc/passwd",
         "kept_folder": "../../..",

@@ -96,7 +96,7 @@ def test_the_document_asks_for_the_roads_of_its_network_at_once(dashboard: str) 
 
     roads, names = links("/plan?network=denver")
     assert links("/") == [roads, names], "the usual network"
-    assert links("/?network=nowhere") == links("/runs") == []
+    assert links("/?network=nowhere") == links("/learn") == []
     with urlopen(dashboard + roads, timeout=PATIENCE_S) as answer:
         assert answer.headers["Cache-Control"] == "private, max-age=3600"
         lines = json.load(answer)

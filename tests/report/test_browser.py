@@ -59,7 +59,7 @@ def test_hovering_over_the_route_shows_the_energy_of_a_stretch(
     route_map(denver, plan(denver, trip="A")).save(str(target))
     opened.goto(target.as_uri())
     opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
-    colour = ENERGY_CLASSES.colours[1]  # 0 to 100 Wh per km
+    colour = ENERGY_CLASSES.colours[1]  # 0 to 200 Wh per km
     middle = opened.locator(f"path.leaflet-interactive[stroke='{colour}']").first.evaluate(
         """path => {
             const point = path.getPointAtLength(path.getTotalLength() /

@@ -8,7 +8,7 @@ from evroute.report.colours import ENERGY_CLASSES, value_classes, visit_classes
 
 def test_regenerating_roads_have_a_class_of_their_own() -> None:
     values = np.array([-80.0, -0.1, 0.0, 99.9, 100.0, 299.0, 300.0, 1e6])
-    assert ENERGY_CLASSES.of(values).tolist() == [0, 0, 1, 1, 2, 3, 4, 4]
+    assert ENERGY_CLASSES.of(values).tolist() == [0, 0, 1, 1, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5, 7, 40, 12_345])

@@ -138,5 +138,5 @@ def test_lines_of_classes_leave_out_edges_without_a_value(hill: RoadNetwork) -> 
     drawn = class_lines(hill, values, ENERGY_CLASSES)
     assert [(colour, lines) for colour, _, lines in drawn] == [
         (ENERGY_CLASSES.colours[1], thin_lines(hill, np.array([0]))),
-        (ENERGY_CLASSES.colours[3], thin_lines(hill, np.array([2]))),
+        (ENERGY_CLASSES.colours[2], thin_lines(hill, np.array([2]))),
     ]

@@ -1,4 +1,4 @@
-"""Page Runs: results of saved simulations side by side, and their files for download."""
+"""Results of saved simulations side by side, and their files for download."""
 
 import json
 from collections.abc import Callable
@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
-from address import write_inputs
 from cache import RUNS, network, run_folders
 from findings import show_findings, show_table
 from literal import literal, sentence
 from map_component import LatLon, bounds_of, classes_of, show_map
 from pictures import figures_of, in_plain_words, show_pictures
+from player import played
 from state import key, starting
-from visit import show_notices, visit
 
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
@@ -34,24 +33,32 @@ from evroute.tables import csv_of
 from evroute.text import slug
 
 MAP_HEIGHT = "440px"
-FRAMES, FRAME_S = 20, 1.0
 
 
-def main() -> None:
-    st.title("Results of saved runs", anchor=False)
+def saved_runs(*, newest: bool) -> list[str]:
+    """Show saved runs side by side, and return the names of the inputs.
+
+    Parameters
+    ----------
+    newest
+        Whether the newest folder is shown at first, or none.
+    """
     folders = run_folders()
     if not folders:
-        st.info("No run is saved yet. Start one on the page Learn, or with `evroute simulate`.")
-        return
-    starting("compared", folders[:1], folders)
+        return []
+    st.header("Saved runs", anchor=False)
+    starting("compared", folders[:1] if newest else [], folders)
     chosen = st.multiselect(
-        "Saved runs", folders, key=key("compared"), help="Several are compared."
+        "Saved runs",
+        folders,
+        key=key("compared"),
+        help="Several are compared.",
+        label_visibility="collapsed",
     )
-    show_notices()
-    write_inputs(("compared", "panel", *(f"until:{name}" for name in chosen)))
+    names = ["compared", "panel", *(f"until:{name}" for name in chosen)]
     if not chosen:
         st.info("Choose at least one folder of runs.")
-        return
+        return names
     shown = []
     for name in chosen:
         try:
@@ -63,6 +70,7 @@ def main() -> None:
         compare(shown)
         for folder, manifest, rounds in shown:
             details(folder, manifest, in_plain_words(rounds))
+    return names
 
 
 def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None:
@@ -94,11 +102,11 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     figures = figures_of(together)
     with st.expander("All figures"):
         for curve in figures.values():
-            if curve.small is None:
-                st.altair_chart(curve.draw(together), width="content", theme="streamlit")
+            if not curve.short:
+                st.altair_chart(curve(together), width="content", theme="streamlit")
                 st.caption(literal(curve.caption))
         for name, curve in figures.items():
-            download(partial(curve.draw, together), name)
+            download(partial(curve, together), name)
     table = final_table(together, pd.concat(timings, ignore_index=True))
     show_table(table)
     show_calibration(together)
@@ -163,12 +171,8 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
     """
     name = folder.path.name
     with st.expander(f"{literal(name)}: roads driven, report, configuration", expanded=True):
-        playing = st.toggle(
-            "Play", key=f"play:{name}", help="Watch the roads driven, trip by trip."
-        )
-        st.fragment(explored, run_every=FRAME_S if playing else None)(
-            folder, manifest, rounds, playing=playing
-        )
+        last = max(int(rounds["t"].max()), 2)
+        played(name, last, partial(explored, folder, manifest, rounds))
         left, right = st.columns(2)
         if left.button("Make the report", key=f"make:{name}"):
             with st.spinner("Drawing …"):
@@ -187,9 +191,7 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
         st.json(manifest["configuration"], expanded=False)
 
 
-def explored(
-    folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool
-) -> None:
+def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, until: int) -> None:
     """Show the roads that the methods drove up to a trip.
 
     Parameters
@@ -198,21 +200,14 @@ def explored(
         The run folder and its manifest.
     rounds
         From `read_rounds`, with the words of the README.
-    playing
-        True to advance the trip number by one step at each call.
+    until
+        Number of the trip.
     """
-    name, last = folder.path.name, max(int(rounds["t"].max()), 2)
-    left, right = st.columns(2)
+    name = folder.path.name
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
-    network_name, trip = left.selectbox(
+    network_name, trip = st.selectbox(
         "Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}")
     )
-    at = starting(f"until:{name}", last, (1, last))
-    if playing:
-        st.session_state[key(f"until:{name}")] = (
-            1 if at >= last else min(last, at + max(1, last // FRAMES))
-        )
-    until = right.slider("up to trip", 1, last, key=key(f"until:{name}"))
     here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
     try:
         roads = network(network_name)
@@ -254,7 +249,3 @@ def around(roads: RoadNetwork, visits: IntArray) -> tuple[LatLon, LatLon] | None
     lon, lat = roads.junction_lon_lat
     ends = np.concatenate([each[visits > 0] for each in (roads.tail, roads.head)])
     return bounds_of(list(zip(lat[ends].tolist(), lon[ends].tolist(), strict=True)))
-
-
-with visit():
-    main()

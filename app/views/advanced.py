@@ -1,4 +1,6 @@
-"""Page Network: properties of the roads, their energy by a belief, and gaps of the source."""
+"""Page Advanced: layers of the roads, their source and its gaps, and the last plan as GeoJSON."""
+
+import json
 
 import numpy as np
 import streamlit as st
@@ -21,6 +23,7 @@ from evroute.network.views.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts.rounds import distribution
 from evroute.report.colours import value_classes
+from evroute.report.exports import route_geojson
 from evroute.report.pages.differences import differences
 
 MAP_HEIGHT = "560px"
@@ -28,7 +31,7 @@ MOST_ROADS = 25
 
 
 def main() -> None:
-    st.title("Roads of the network", anchor=False)
+    st.title("Advanced", anchor=False)
     try:
         first, second, third = st.columns(3)
         with first:
@@ -68,6 +71,14 @@ def main() -> None:
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         table = table.drop(columns="edge")
         st.dataframe(table.style.format(precision=1), hide_index=True)
+    if plan := st.session_state.get("last_plan"):
+        st.header("The last plan", anchor=False)
+        st.download_button(
+            "Routes (GeoJSON)",
+            lambda: json.dumps(route_geojson(*plan)),
+            f"{plan[0].name}-route.geojson",
+            on_click="ignore",
+        )
 
 
 def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
