@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 from cache import RUNS, planner
-from naming import title_of
+from naming import car_title, driven_cars
 from own_routes import cars_address
 from search_component import Choice, search
 from state import key
@@ -38,12 +38,12 @@ def ask_car(name: str) -> None:
     own = own_cars()
     search(
         "Vehicle",
-        title_of(name),
+        car_title(name),
         key="search:vehicle",
         address=cars_address(own),
         placeholder="Make and model",
         on_choice=_take_car,
-        recent=[(title_of(each), each) for each in own],
+        recent=[(car_title(each), each) for each in own],
     )
 
 
@@ -80,9 +80,9 @@ def compare_cars(
         Routes. The trip is theirs, the charge is that at the start, %.
     """
     rows = []
-    for name in vehicle_names():
+    for name in {chosen: None, **dict.fromkeys(driven_cars())}:
         car = load_vehicle(name)
-        label = f"✓ {title_of(name)}" if name == chosen else title_of(name)
+        label = f"✓ {car_title(name)}" if name == chosen else car_title(name)
         try:
             made = planner(roads, car, conditions, "", "").plan(
                 plan.request.model_copy(

@@ -10,7 +10,7 @@ from cache import network
 from driven_trips import RIVALS, is_dark, trip_drawn
 from literal import sentence
 from map_component import LatLon, bounds_of, show_map
-from naming import place_label, title_of
+from naming import car_title, place_label
 from player import played
 from road_files import flipped
 
@@ -54,7 +54,7 @@ def _draw(roads: RoadNetwork, run: LearnedRun, trip: int, corners: Sequence[LatL
     """Show the sentence, the routes and the regret of a trip."""
     first = Route(tuple(run.routes[run.trips[0].physics]))
     ends = [f"{lat},{lon}" for lon, lat in _ends(roads, first)]
-    car, (origin, goal) = title_of(run.vehicle), (place_label(roads, end) for end in ends)
+    car, (origin, goal) = car_title(run.vehicle), (place_label(roads, end) for end in ends)
     st.markdown(f"**{sentence(run.sentence(trip))}**")
     with st.container(key="story"):
         left, right = st.columns(2, gap="medium")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from layers import LAYERS, Drawn, layer_named
+from layers import LAYERS, Asked, Drawn, layer_named
 from literal import sentence
 from map_component import address, bounds_of, classes_of, legend_of_marks
 from request import Request
@@ -28,18 +28,24 @@ class Shown:
     corners: tuple[LatLon, ...] = ()
 
 
+def asked_of(request: Request) -> Asked:
+    """Return the part of the inputs of a plan that layers may depend on."""
+    return Asked(request.places[0], request.battery, request.risk)
+
+
 def shown_layers(request: Request, planner: Planner) -> dict[str, Shown]:
     """Return the layers that are switched on, each kept for reruns with the same inputs.
 
     A layer that cannot be drawn is left out. The page shows the reason.
     """
     shown = {}
+    asked = asked_of(request)
     for name in request.layers:
         layer, kept = layer_named(name), f"last_layer_{name}"
-        inputs, last = layer.depends(request), st.session_state.get(kept)
+        inputs, last = layer.depends(asked), st.session_state.get(kept)
         if last is None or last[0] is not planner or last[1] != inputs:
             try:
-                last = planner, inputs, contents_of(planner.network, layer.draw(request, planner))
+                last = planner, inputs, contents_of(planner.network, layer.draw(asked, planner))
             except EvrouteError as error:
                 st.error(sentence(str(error)))
                 continue

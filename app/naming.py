@@ -5,6 +5,8 @@ A place is a text: a name of `evroute.network.places.names`, "LAT,LON", or an ed
 
 import numpy as np
 
+from evroute.energy.defaults import PAPER_VEHICLE
+from evroute.energy.vehicle import load_vehicle, vehicle_names
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.places.locate import locate, named_place
 from evroute.network.places.names import edge_label, junction_label
@@ -13,8 +15,19 @@ from evroute.network.road_network import RoadNetwork
 
 
 def title_of(name: str) -> str:
-    """Return the name of a network or a car as pages show it."""
+    """Return the name of a network or of a car's file as pages show it."""
     return name.replace("-", " ").title()
+
+
+def car_title(name: str) -> str:
+    """Return the name of a car as people write it, or as `title_of` if it is not known."""
+    known = name in vehicle_names()
+    return (load_vehicle(name).title if known else "") or title_of(name)
+
+
+def driven_cars() -> list[str]:
+    """Return the cars of the catalogue that a driver may choose: all but that of the paper."""
+    return [name for name in vehicle_names() if name != PAPER_VEHICLE]
 
 
 def is_place(roads: RoadNetwork, text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from threading import Lock
 from urllib.parse import urlencode
 
-from naming import title_of
+from naming import car_title, driven_cars
 from road_files import RoadFiles
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -121,10 +121,11 @@ def places(request: Request) -> Response:
 def cars(request: Request) -> Response:
     """Answer the cars that a text may mean, each with label, kind and name."""
     own = request.query_params.getlist("own")
-    names = find_vehicles(_text(request), own)[:MOST]
+    offered = {*driven_cars(), *own}
+    names = [name for name in find_vehicles(_text(request), own) if name in offered][:MOST]
     kinds = {True: "my car", False: ""}
     return _answer(
-        [{"label": title_of(name), "kind": kinds[name in own], "text": name} for name in names]
+        [{"label": car_title(name), "kind": kinds[name in own], "text": name} for name in names]
     )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from memory import Profile, Value
-from naming import title_of
+from naming import car_title, title_of
 
 from evroute.text import counted
 
 WORDS: Mapping[str, Callable[[Value], str]] = {
     "network": lambda name: f"roads of {title_of(str(name))}",
-    "vehicle": lambda name: title_of(str(name)),
+    "vehicle": lambda name: car_title(str(name)),
     "soc": lambda percent: f"charge {percent} %",
     "reserve": lambda percent: f"keep {percent} %",
     "charge": lambda charges: "charging on the way" if charges else "no charging on the way",
@@ -42,6 +42,6 @@ def remembered_words(profile: Profile) -> str:
         part, _, car = name.partition(":")
         if name in profile.inputs and part in WORDS:
             words = WORDS[part](profile.inputs[name])
-            known.append(f"{title_of(car)}: {words}" if car else words)
+            known.append(f"{car_title(car)}: {words}" if car else words)
     listed = ", ".join(known) or "no inputs"
     return f"{listed[0].upper()}{listed[1:]}. {counted(len(profile.places), 'place')}."

@@ -12,7 +12,7 @@ from cars import ask_car, show_cars
 from example import is_shown
 from layers import LAYERS
 from literal import literal
-from naming import title_of
+from naming import car_title, title_of
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
 from state import WHILE_CLOSED, forget_change, key, starting
@@ -212,7 +212,8 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     name = starting("vehicle", defaults.VEHICLE, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
-    title = f"{title_of(name)} · {capacity:g} kWh"
+    title, battery = car_title(name), f"{capacity:g} kWh"
+    title = title if title.endswith(battery) else f"{title} · {battery}"
     changed = {}
     with st.popover(literal(title), key="chip:vehicle"):
         ask_car(name)

@@ -8,14 +8,11 @@ one word in lower case.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 from evroute.arrays import FloatArray
+from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 from evroute.report.colours import Classes
-
-if TYPE_CHECKING:
-    from request import Request
 
 LAYERS = {
     "range": "layers.reach:LAYER",
@@ -48,6 +45,15 @@ class Drawn:
     mark: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Inputs of a plan that layers depend on: origin (empty if missing), charge, risk."""
+
+    origin: str
+    battery: Battery
+    risk: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """A layer of the map.
@@ -65,8 +71,8 @@ class Layer:
     """
 
     label: str
-    draw: "Callable[[Request, Planner], Drawn]"
-    depends: "Callable[[Request], Hashable]" = lambda request: None
+    draw: Callable[[Asked, Planner], Drawn]
+    depends: Callable[[Asked], Hashable] = lambda asked: None
 
 
 def layer_named(name: str) -> Layer:

@@ -4,26 +4,24 @@ from dataclasses import replace
 
 import numpy as np
 from naming import check_place
-from request import Request
 
 from evroute.errors import EvrouteError
 from evroute.planning.planner import Planner
 from evroute.planning.reach import LEVELS, reach
 from evroute.report.colours import VISIT_COLOURS, value_classes
-from layers import Drawn, Layer
+from layers import Asked, Drawn, Layer
 
 
-def draw(request: Request, planner: Planner) -> Drawn:
+def draw(asked: Asked, planner: Planner) -> Drawn:
     """Return the roads within reach of the charge from the origin. Nothing without one."""
-    origin = request.places[0]
-    battery, risk = request.battery, request.risk
-    if not origin:
+    battery, risk = asked.battery, asked.risk
+    if not asked.origin:
         return Drawn()
     try:
-        check_place(request.network, origin)
+        check_place(planner.network, asked.origin)
     except EvrouteError:
         return Drawn()  # the plan has shown the reason
-    found = reach(planner, origin, battery, risk=risk)
+    found = reach(planner, asked.origin, battery, risk=risk)
     charge = np.where(found.within, np.maximum(found.charge_percent[LEVELS[0]], 0.0), np.nan)
     limit = "" if risk is None else f" at a risk of {100 * risk:g} %"
     roads = f"{found.length_m / 1000:.0f} of {planner.network.length_m.sum() / 1000:.0f} km of road"
@@ -37,5 +35,5 @@ def draw(request: Request, planner: Planner) -> Drawn:
 LAYER = Layer(
     label="Range of the charge",
     draw=draw,
-    depends=lambda request: (request.places[0], request.battery, request.risk),
+    depends=lambda asked: asked,
 )

@@ -98,7 +98,7 @@ class Search {
       return option;
     }));
     const count = found.length === 1 ? "1 suggestion" : `${found.length} suggestions`;
-    const none = text ? "Nothing is called like this." : "";
+    const none = text ? "No name fits this text." : "";
     this.status.textContent = trouble || (found.length ? count : none);
     this.status.classList.toggle("evroute-seen", !found.length && Boolean(text));
     this.open(found.length > 0 && document.activeElement === this.input);

@@ -9,7 +9,7 @@ from basis import choose_basis, follow_belief
 from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
-from naming import title_of
+from naming import car_title
 from state import key, starting
 from visit import show_notices, visit
 
@@ -41,7 +41,7 @@ def main() -> None:
         usual = planned if planned in vehicle_names() else defaults.VEHICLE
         starting("seen_by", usual, vehicle_names())
         vehicle = load_vehicle(
-            second.selectbox("Vehicle", vehicle_names(), key=key("seen_by"), format_func=title_of)
+            second.selectbox("Vehicle", vehicle_names(), key=key("seen_by"), format_func=car_title)
         )
         with third:
             folder, run = choose_basis(roads, vehicle)

@@ -12,7 +12,7 @@ from learned_story import shipped_story
 from learned_trip import ask_named, ask_trip, follow_plan
 from literal import literal
 from map_component import show_map
-from naming import title_of
+from naming import car_title
 from pictures import in_plain_words, show_pictures
 from pydantic import ValidationError
 from saved_runs import saved_runs
@@ -141,7 +141,7 @@ def ask(names: list[str]) -> Experiment | None:
         labels = with_sparse(chosen)
         starting("learner", PAPER_VEHICLE, vehicle_names())
         vehicle_name = st.selectbox(
-            "Vehicle", vehicle_names(), key=key("learner"), format_func=title_of
+            "Vehicle", vehicle_names(), key=key("learner"), format_func=car_title
         )
         starting("rule", "potential-rectified", list(WEIGHT_RULES))
         search = st.selectbox("Search", list(WEIGHT_RULES), key=key("rule"))

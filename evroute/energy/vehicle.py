@@ -64,6 +64,7 @@ class Vehicle:
     lost per 10 % above. The prior mean of a belief of trips, which learns the share.
     heater: of the cabin, ``resistive``, ``heat-pump``, or ``none`` of a vehicle that neither heats
     nor cools one.
+    title: name as people write it, empty for that of the file.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
     `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW, or None if unknown or impossible.
     charging_curve: (charge in %, DC power in kW) in rising order. Empty if unknown.  dc_plug: its
@@ -87,6 +88,7 @@ class Vehicle:
     full_battery_percent: float = Field(default=85.0, ge=0, le=100)
     full_battery_fade: float = Field(default=0.0, ge=0, le=10)
     heater: Literal["resistive", "heat-pump", "none"] = "resistive"
+    title: str = ""
     sources: dict[str, str] = field(default_factory=dict, hash=False)
     car_class: str = ""
     road_load: Literal["stated", "measured", "fitted", "table"] = "stated"
@@ -138,7 +140,7 @@ LIGHTEST_CABIN_KG = 400.0
 LISTED = 3
 """Number of names in the message on an unknown one."""
 CHARGING = ("ac_kw", "dc_kw", "charging_curve", "dc_plug")
-DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
+DESCRIPTIVE = ("title", "sources", "car_class", "road_load", *CHARGING)
 """Fields on which no energy of driving depends."""
 
 
@@ -203,13 +205,16 @@ def find_vehicles(text: str, own: Sequence[str] = ()) -> list[str]:
     """
     names = vehicle_names()
     ranking = _ranking()
-    rows = ranking.best(text, len(names)) if words_of(text) else range(len(names))
-    return sorted((names[row] for row in rows), key=lambda name: name not in own)
+    rows = ranking.best(text, 2 * len(names)) if words_of(text) else range(len(names))
+    found = dict.fromkeys(names[row % len(names)] for row in rows)
+    return sorted(found, key=lambda name: name not in own)
 
 
 @cache
 def _ranking() -> Ranking:
-    return Ranking.of(vehicle_names())
+    """Return the ranking of the names of the catalogue, and of their titles after them."""
+    names = vehicle_names()
+    return Ranking.of([*names, *(_catalogue()[name].title for name in names)])
 
 
 def _with_words(text: str) -> Vehicle | None:
@@ -284,7 +289,8 @@ def _read(path: Path) -> Vehicle:
         raise EvrouteError(f"{where} {problem}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"{where} sources: it has no field '{unknown[0]}'")
-    check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))
+    named = (vehicle.name, vehicle.title, vehicle.car_class)
+    check_printable(where, (*named, *vehicle.sources.values()))
     require(
         vehicle.road_load != "measured" or {"rolling", "drag"} <= set(vehicle.sources),
         f"{where} a measured road load needs the [sources] of rolling and drag. Add them",
@@ -341,7 +347,8 @@ def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:
     given |= set(table)
     if given & {"rolling", "drag"}:
         given |= {"road_load"}
-    fields = {key: value for key, value in asdict(car).items() if key not in given | {"name"}}
+    own_names = given | {"name", "title"}
+    fields = {key: value for key, value in asdict(car).items() if key not in own_names}
     sources = {key: text for key, text in car.sources.items() if key not in given}
     own = table.get("sources", {})
     return fields | table | {"sources": sources | own if isinstance(own, dict) else own}

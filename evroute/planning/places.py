@@ -143,7 +143,9 @@ def _check_different(
     places = [named_place(network, text) for text in texts]
     for k, (place, following) in enumerate(pairwise(places)):
         if place is not None and place == following:
-            raise EvrouteError(f"'{place.label}' follows itself. Choose places further apart")
+            raise EvrouteError(
+                f"two successive places are '{place.label}'. Choose places further apart"
+            )
         one_edge = texts[k] == texts[k + 1] and texts[k] in network.row_of
         if one_edge or (len(texts) > 2 and set(edges[k]) == set(edges[k + 1])):
             ends = "origin and destination" if len(texts) == 2 else "two successive places"

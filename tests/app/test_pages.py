@@ -791,7 +791,8 @@ def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
     assert others == sorted(others)
     assert first == float(cars.loc["✓ Nissan Leaf 40", "kWh"])
     cold = DrivingConditions(temperature_c=-10.0)
-    for name, label in (("reference", "Reference"), ("renault-zoe", "Renault Zoe")):
+    assert "Reference" not in cars.index
+    for name, label in (("bmw-i3", "BMW i3"), ("renault-zoe", "Renault Zoe")):
         made = planned("denver", trip="C", vehicle=name, conditions=cold, soc_percent=50)
         best = made.recommended_route
         assert cars.loc[label, "kWh"] == f"{best.energy_wh / 1000:.2f}"

@@ -60,13 +60,14 @@ def planner(roads: RoadNetwork) -> Planner:
 @pytest.fixture
 def request_with(roads: RoadNetwork) -> Callable[..., Any]:
     """Return a function that makes the inputs of page Plan with some of them changed."""
+    from map_layers import asked_of
     from request import Request
 
     car, trip = load_vehicle(), load_trips("denver")["A"]
     usual = {"vehicle": car, "soc": 14.0, "reserve": 10.0}
 
     def request_with(places: tuple[str, ...] | None = None, **wishes: Any) -> Any:
-        return Request(
+        request = Request(
             network=roads,
             vehicle=car,
             usual=car,
@@ -77,16 +78,20 @@ def request_with(roads: RoadNetwork) -> Callable[..., Any]:
             folder="",
             run="",
         )
+        if wishes:
+            (changed,) = wishes
+            assert getattr(request.wishes, changed) != usual.get(changed)
+        return asked_of(request)
 
     return request_with
 
 
-def contents(name: str, request: Any, planner: Planner) -> tuple[Any, str]:
+def contents(name: str, asked: Any, planner: Planner) -> tuple[Any, str]:
     """Return the layer's contents as the map reads them, and its words."""
     from layers import layer_named
     from map_layers import contents_of
 
-    shown = contents_of(planner.network, layer_named(name).draw(request, planner))
+    shown = contents_of(planner.network, layer_named(name).draw(asked, planner))
     return json.loads(shown.contents), shown.words
 
 
@@ -143,7 +148,6 @@ def test_contents_change_only_with_the_inputs_it_names(
     other = request_with(places=(load_trips("denver")["C"].origin, ""))
     if changed in WISHES:
         other = request_with(**{changed: WISHES[changed]})
-        assert getattr(other.wishes, changed) != getattr(usual.wishes, changed)
     if layer.depends(usual) == layer.depends(other):
         assert contents(name, usual, planner) == contents(name, other, planner)
     assert layer.depends(usual) == layer.depends(request_with())

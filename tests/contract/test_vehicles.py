@@ -3,6 +3,7 @@
 A vehicle is a ``.toml`` file in `data/vehicles`, or a row of its ``cars.csv``.
 """
 
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,13 @@ import pytest
 
 from evroute.energy.charging import charging_s
 from evroute.energy.longitudinal import energy_parts
-from evroute.energy.vehicle import OPTIONAL_NUMBERS, load_vehicle, numbers_of, vehicle_names
+from evroute.energy.vehicle import (
+    OPTIONAL_NUMBERS,
+    find_vehicles,
+    load_vehicle,
+    numbers_of,
+    vehicle_names,
+)
 from evroute.network.sources.charger_files import SOCKETS
 
 GRAVITY_MPS2 = 9.81
@@ -76,3 +83,32 @@ def test_a_stronger_socket_never_charges_more_slowly(name: str) -> None:
             assert np.all(np.diff(strong) > 0)
             assert np.all(strong <= weak + 1e-9)
         assert times[0][-1] >= v.battery_kwh / 11.0 * 3600 - 1e-6
+
+
+PEOPLE_WRITE = {"volkswagen": "vw"}
+"""Words of names that people write otherwise."""
+
+
+@pytest.mark.parametrize("name", vehicle_names())
+def test_the_title_has_the_words_of_the_name_as_people_write_them(name: str) -> None:
+    title = load_vehicle(name).title
+    assert title, "no title"
+    plain = unicodedata.normalize("NFD", title).encode("ascii", "ignore").decode().lower()
+    letters = "".join(each for each in plain if each.isalnum())
+    assert all(PEOPLE_WRITE.get(word, word) in letters for word in name.split("-"))
+    assert title[0].isupper() or name.startswith("smart"), "a name, no file"
+    assert sum(load_vehicle(other).title == title for other in vehicle_names()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("bmw-i3", "BMW i3"),
+        ("volkswagen-id-3-58", "VW ID.3 58 kWh"),
+        ("tesla-model-3-lr-awd", "Tesla Model 3 LR AWD"),
+        ("citroen-e-c3", "Citroën ë-C3"),
+    ],
+)
+def test_titles_as_people_write_them(name: str, title: str) -> None:
+    assert load_vehicle(name).title == title
+    assert find_vehicles(title)[0] == name

@@ -138,7 +138,7 @@ def test_a_file_begins_with_a_car_of_the_catalogue(tmp_path: Path) -> None:
     path.write_text('like = "nissan-leaf-40"\nheat_pump = true\n')
     mine, leaf = load_vehicle(path), load_vehicle("nissan-leaf-40")
     assert (mine.name, mine.heater, leaf.heater) == ("mine", "heat-pump", "resistive")
-    assert replace(mine, name=leaf.name, heater="resistive") == leaf
+    assert replace(mine, name=leaf.name, title=leaf.title, heater="resistive") == leaf
     path.write_text('name = "nissan-leaf-40"\nlike = "Zoe"\nbattery_kwh = 41.0\n')
     mine, zoe = load_vehicle(path), load_vehicle("renault-zoe")
     assert set(zoe.sources) - set(mine.sources) == {"battery_kwh"}

@@ -88,4 +88,4 @@ def test_both_ends_at_one_point_are_refused_in_one_line_at_a_junction_too(
         "origin and destination are one point of High Bridge. Choose two places"
     )
     corner = "High Bridge & Ramp"
-    assert "follows itself. Choose places further apart" in refused(levels, corner, corner)
+    assert "'. Choose places further apart" in refused(levels, corner, corner)
