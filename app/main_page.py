@@ -1,7 +1,5 @@
 """Lines in the documents of the pages: their base address, and the files of the map.
 
-Pages that moved lead to where they are now.
-
 Streamlit's script asks below the page's own address first, such as ``/learn/_stcore/health``, and
 browsers show the refused requests as errors. With the base address it asks there at once. The
 files of the map, and the roads of its network once the server has read them, are asked for with the

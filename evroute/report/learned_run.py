@@ -1,6 +1,7 @@
 """A simulated run that ships with evroute, on which the dashboard shows the learning at once.
 
-``studies/learned_run.py`` makes the file from ``data/learned/denver.toml``.
+It is the file ``data/learned/denver.json``, which ``studies/learned_run.py`` makes from the
+experiment beside it.
 """
 
 import json
