@@ -57,7 +57,6 @@ def saved_runs(*, newest: bool) -> list[str]:
     )
     names = ["compared", "panel", *(f"until:{name}" for name in chosen)]
     if not chosen:
-        st.info("Choose at least one folder of runs.")
         return names
     shown = []
     for name in chosen:
@@ -103,10 +102,10 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     with st.expander("All figures"):
         for curve in figures.values():
             if not curve.short:
-                st.altair_chart(curve(together), width="content", theme="streamlit")
+                st.altair_chart(curve.draw(together), width="content", theme="streamlit")
                 st.caption(literal(curve.caption))
         for name, curve in figures.items():
-            download(partial(curve, together), name)
+            download(partial(curve.draw, together), name)
     table = final_table(together, pd.concat(timings, ignore_index=True))
     show_table(table)
     show_calibration(together)

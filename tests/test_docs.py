@@ -225,7 +225,7 @@ def test_parts_of_the_guide_run_under_their_names(tmp_path, monkeypatch):
     ]
     log.write_text("\n".join(["drive_id,date,latitude,longitude,power", *points]))
     zoe = load_setting("denver", "renault-zoe")
-    figure = named(CURVES, "figure", "on-best")(rounds).to_dict()
+    figure = named(CURVES, "figure", "on-best").draw(rounds).to_dict()
     assert [point["t"] for point in figure["data"]["values"]] == [1, 2, 3]
     reader = named(READERS, "reader", "teslamate")
     assert reader.accepts(["drive_id", "date"])

@@ -911,6 +911,8 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     page.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not page.exception
     assert page.session_state["kept_vehicle"] == "reference"
+    page.session_state["tab"] = "Energy"
+    page.run()
     assert "90 % of the trips" in " ".join(each.value for each in page.caption)
     assert re.search(r"\([\d.]+ to [\d.]+ %\)", shown(page, "cards")["cards"][0]["arrival"])
     network = opened("views/advanced.py")
