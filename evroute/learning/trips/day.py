@@ -251,11 +251,13 @@ class TripDay:
         sums, off_landmarks_wh2 = self.sums(np.cumsum(terms, axis=0)), self.unknown_wh2(driven)
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums.terms[-1]
+        unknown_wh2 = float(off_landmarks_wh2[-1, -1] + sums.season_wh[-1] ** 2)
+        noise_wh2 = float(self.belief.noise.variance(sums.km[-1], unknown_wh2))
         return Along(
             row=row,
             mean_wh=sums.mean_wh,
-            variance_wh2=float(sums.last.variance_wh2(off_landmarks_wh2[-1, -1])[0]),
-            unknown_wh2=float(off_landmarks_wh2[-1, -1] + sums.season_wh[-1] ** 2),
+            variance_wh2=self.belief.regression.variance(row) + noise_wh2,
+            unknown_wh2=unknown_wh2,
             faded_wh=self.full_battery_fade * float(terms[:, FADE].sum()),
             spread=lambda: sums.shared_wh,
             own=lambda: self.belief.noise.covariance(sums.km) + off_landmarks_wh2,

@@ -65,11 +65,6 @@ class Sums:
         return cls(belief, columns, terms, season_wh_per_minute * terms[:, MINUTES])
 
     @property
-    def last(self) -> "Sums":
-        """The last of them."""
-        return Sums(self.belief, self.columns, self.terms[-1:], self.season_wh[-1:])
-
-    @property
     def km(self) -> FloatArray:
         """(k,) length, km."""
         return self.terms[:, KM]
