@@ -119,8 +119,8 @@ def refused_line(plan: Plan, refused: PlannedRoute) -> str:
     falls = f"to {lowest:.1f} %," if round(lowest, 1) < keep else "just"
     words = f"falls {falls} below the {keep:.0f} % to keep"
     if charge.low_wh.min() >= battery.reserve_wh:
-        words = f"keeps {keep:.0f} % in only {chance_text(refused.charge_forecast)} of trips"
-    return f"Fastest route refused ({minutes(refused.time_s)}): {words}."
+        words = f"keeps {keep:.0f} % in {chance_text(refused.charge_forecast)} of trips"
+    return f"Fastest refused ({minutes(refused.time_s)}): {words}."
 
 
 def _verdict(plan: Plan, name: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ class Example:
 
 
 EXAMPLES = {
-    "denver": Example(("East 20th Avenue & Ogden Street", "Blake Street & 30th Street"), 11),
+    "denver": Example(("Stout Street & 18th Street", "East 19th Avenue & Emerson Street"), 11),
 }
 """Examples by network. Others show one of their named trips, with the usual charge."""
 USUAL_SOC = 80

@@ -97,7 +97,7 @@ class Classes:
 ENERGY_CLASSES = Classes(
     "Wh per km",
     (0.0, 200.0),
-    ("regenerates", "0 to 200", "200 and more"),
+    ("regenerates", "0 to 200", "from 200"),
     ("#1b9e94", "#fdbe6f", "#cc4c02"),
 )
 """Energy per distance of a route: one scale for all plans."""

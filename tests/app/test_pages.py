@@ -42,7 +42,7 @@ from evroute.report.words import counts
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 600
-ENDS = {"from": "East 20th Avenue & Ogden Street", "to": "Blake Street & 30th Street"}
+ENDS = {"from": "Stout Street & 18th Street", "to": "East 19th Avenue & Emerson Street"}
 """Places of the example of Denver."""
 planned = plan
 
@@ -176,7 +176,7 @@ def test_a_route_on_average_that_misses_the_promise_is_amber() -> None:
     assert made.routes["time"].charge_forecast.never_below_reserve < 0.9 <= made.chance
     cards = shown(page, "cards")["cards"]
     assert [card["level"] for card in cards] == ["good", "low"]
-    assert cards[1]["verdict"] == "You get there: 89 %"
+    assert cards[1]["verdict"] == "You get there: 86 %"
 
 
 def test_the_first_visit_has_something_at_stake() -> None:
@@ -193,7 +193,7 @@ def test_the_first_visit_has_something_at_stake() -> None:
     assert card["recommended"]
     (refused,) = shown(page, "cards")["lines"]
     assert refused == (
-        f"Fastest route refused ({free.time_s / 60:.1f} min): keeps 10 % in only "
+        f"Fastest refused ({free.time_s / 60:.1f} min): keeps 10 % in "
         f"{int(100 * share)} % of trips."
     )
     page.session_state["kept_stops"] = after(page, {"kind": "click", "at": [39.75, -104.98]})
@@ -230,25 +230,21 @@ def test_the_way_of_the_charge_has_the_numbers_of_the_plan() -> None:
 
 
 def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
-    ends = {
-        "from": "East 35th Avenue & Marion Street",
-        "to": "East 20th Avenue & Park Avenue & Park Avenue West & Washington Street",
-    }
-    request = ends | {"soc": "12", "reserve": "10"}
+    request = ENDS | {"soc": "11", "reserve": "10"}
     free = linked(request | {"risk": "mean"}).session_state["last_plan"][1]
     keeps = free.routes["time"].charge_forecast.never_below_reserve
-    assert keeps < 0.985
+    assert keeps < 0.9
     lines = shown(linked(request | {"risk": "mean"}), "cards")["lines"]
     assert not lines
-    page = linked(request | {"risk": "1.5%"})
+    page = linked(request | {"risk": "10%"})
     assert not page.error
     (refused,) = shown(page, "cards")["lines"]
-    assert refused.startswith("Fastest route refused (")
-    assert refused.endswith(f"keeps 10 % in only {int(100 * keeps)} % of trips.")
+    assert refused.startswith("Fastest refused (")
+    assert refused.endswith(f"keeps 10 % in {int(100 * keeps)} % of trips.")
     made = page.session_state["last_plan"][1]
     assert len(every_card(page)) == len({planned.route for planned in made.routes.values()})
     assert all(
-        planned.charge_forecast.never_below_reserve >= 0.985 for planned in made.routes.values()
+        planned.charge_forecast.never_below_reserve >= 0.9 for planned in made.routes.values()
     )
 
 
