@@ -83,7 +83,8 @@ class Planner:
     uncertainty
         Belief of the same physics whose forecasts serve plans without a belief, and limits of risk
         in place of ``belief``, or `physics_belief` itself, which is then called once, for the first
-        plan without a belief.
+        plan without a belief. With neither this nor a belief there are no probabilities: a request
+        that names no risk is planned with ``risk="mean"``, as its plan states.
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
         loading takes as long as some 30 plans of a city.
@@ -306,6 +307,8 @@ class Planner:
         if battery is None:
             battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
         battery = None if battery is None else self.fading(battery)
+        if battery is not None and self.learned is None and self._uncertainty is None:
+            request = request.on_average()
         if request.charge:
             reason = why_no_charging(self.network, self.vehicle, self.chargers)
             require(not reason, reason)

@@ -262,6 +262,11 @@ class PlanRequest(Request):
         """Greatest probability of ever falling below the reserve, or None for no limit."""
         return self.risk if isinstance(self.risk, float) else None
 
+    def on_average(self) -> Self:
+        """Return the request by expected energies, or itself if it names a risk."""
+        named = "risk" in self.model_fields_set
+        return self if named else self.model_copy(update={"risk": MEAN})
+
     def texts(self) -> dict[str, str]:
         """Return the texts of the values that are not the default. With a charge also the risk."""
         found = super().texts()

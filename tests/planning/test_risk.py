@@ -252,3 +252,14 @@ def test_bad_combinations_are_refused_in_one_line(options: dict[str, float], mes
 def test_a_risk_without_any_belief_is_refused() -> None:
     with pytest.raises(EvrouteError, match="physics_belief"):
         Planner(load_network("denver")).plan(3, 9, battery=Battery(5000.0, 4000.0, 0.0), risk=0.01)
+
+
+def test_without_any_belief_a_plan_that_names_no_risk_is_the_one_on_the_mean() -> None:
+    planner = Planner(load_network("denver"))
+    given, named = (planner.plan(3, 9, soc=40, **more) for more in ({}, {"risk": "mean"}))
+    assert given.request.risk == "mean"
+    assert given.request.texts() == named.request.texts()
+    assert [each.route for each in given.routes.values()] == [
+        each.route for each in named.routes.values()
+    ]
+    assert "risk" not in planner.plan(3, 9).request.texts()
