@@ -110,7 +110,7 @@ def test_a_plan_states_the_interval_and_whether_the_belief_can_tell(setting: Set
             saved_wh = plan.routes["time"].energy_wh - plan.recommended_route.energy_wh
             assert saving.mean_wh == pytest.approx(saved_wh)
             low_wh, high_wh = saving.interval_wh()
-            assert shown["interval_90_wh"] == [low_wh, high_wh]
+            assert shown["interval_90_wh"] == (low_wh, high_wh)
             assert shown["told_apart"] is (not low_wh <= 0 <= high_wh)
             assert (CANNOT_TELL in plan.verdict) is not shown["told_apart"]
             apart.append(shown["told_apart"])
