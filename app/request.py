@@ -324,7 +324,7 @@ def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
 
     def slider(label: str, name: str, least: int, most: int, step: int = 1) -> int:
         return st.slider(
-            label,
+            literal(label),
             least,
             most,
             step=step,

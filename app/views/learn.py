@@ -73,8 +73,12 @@ def main() -> None:
     title, switch = st.columns([5, 1], vertical_alignment="center")
     title.title("Watch it learn", anchor=False)
     is_own = starting(OWN, False)
-    label = "Back to the example" if is_own else "With my trip"
-    switch.button(label, key="switch", on_click=choose_next, args=(OWN, not is_own))
+    switch.button(
+        "Back to the example" if is_own else "With my trip",
+        key="switch",
+        on_click=choose_next,
+        args=(OWN, not is_own),
+    )
     try:
         if is_own:
             own_simulation(names)

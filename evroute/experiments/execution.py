@@ -129,7 +129,13 @@ class RunWork:
     def do(
         self, inputs: tuple[Input, ...], step: Callable[[], None], place: Path | None
     ) -> Outcome:
-        """Play the run and return its files, the file of `LAST` at the end."""
+        """Play the run and return its files, the file of `LAST` at the end.
+
+        Parameters
+        ----------
+        inputs, step, place
+            As in `Work.do`.
+        """
         if place is not None:
             attempt(self.run, RunFolder(place), lambda t: step())
             return Outcome(left=self._found(place))

@@ -115,7 +115,7 @@ def test_the_components_have_constant_code() -> None:
     code = {each.arg: ast.unparse(each.value) for each in call.keywords}
     assert code["js"] == "''.join(map(_read, scripts))"
     scripts = "('map.js', 'fetched.js', 'labels.js', 'panels.js', 'names.js', 'route.js', 'way.js')"
-    others = "'cards': ('cards.js',), 'energy': ('energy.js',)"
+    others = "'cards': ('cards.js',), 'tabs': ('tabs.js',), 'energy': ('energy.js',)"
     files = f"{{'map': {scripts}, {others}}}"
     assert f"_SCRIPTS = {files}" in ast.unparse(tree)
     assert code["css"] == "_read(f'{name}.css')"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 import evroute
 from evroute.cli import app
+from evroute.door import planners as keeper
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.records.history import read_history
@@ -28,8 +30,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the functions that made a planner or read a network or belief, as called."""
     calls: list[str] = []
 
-    def noting(name: str) -> Callable[..., Any]:
-        function = getattr(module, name)
+    def noting(home: ModuleType, name: str) -> Callable[..., Any]:
+        function = getattr(home, name)
 
         def call(*arguments: Any, **options: Any) -> Any:
             calls.append(name)
@@ -37,8 +39,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return call
 
-    for name in ("Planner", "load_network", "FollowedBelief"):
-        monkeypatch.setattr(module, name, noting(name))
+    homes = {"Planner": keeper, "load_network": module, "FollowedBelief": module}
+    for name, home in homes.items():
+        monkeypatch.setattr(home, name, noting(home, name))
     return calls
 
 

@@ -94,6 +94,11 @@ class BlockWork:
     ) -> Outcome:
         """Answer the block and return its files.
 
+        Parameters
+        ----------
+        inputs, step, place
+            As in `Work.do`.
+
         Raises
         ------
         EvrouteError
