@@ -471,10 +471,10 @@ def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
     assert link.items() <= page.query_params.items()
     page.toggle(key="kept_range").set_value(False)
     page.session_state["kept_risk"] = 1.0
-    page.slider(key="kept_soc").set_value(12).run()
+    page.slider(key="kept_soc").set_value(11).run()
     assert not page.exception
     with pytest.raises(NotEnoughChargeError) as refused:
-        plan(roads, trip="A", **(request | {"soc_percent": 12, "risk": 0.01}))
+        plan(roads, trip="A", **(request | {"soc_percent": 11, "risk": 0.01}))
     needed = refused.value.start_percent
     assert page.error[0].value.startswith(
         rf"12 % is not enough for 99 of 100 trips\: start with at least {needed} %"

@@ -274,7 +274,7 @@ def test_the_dashboard_shows_hostile_names_as_text(
     assert bare(payload.long("edge_id")) not in text + tips, "a driver reads no ids"
     page.keyboard.press("Escape")
 
-    page.get_by_role("link", name="Network").click()
+    page.get_by_role("link", name="Advanced").click()
     expect(page.get_by_text("Data source and its gaps")).to_be_visible()
     expect(page.get_by_text("Roads that differ most from physics")).to_be_visible()
     drawn(page)
