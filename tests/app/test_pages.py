@@ -477,7 +477,7 @@ def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
         plan(roads, trip="A", **(request | {"soc_percent": 11, "risk": 0.01}))
     needed = refused.value.start_percent
     assert page.error[0].value.startswith(
-        rf"12 % is not enough for 99 of 100 trips\: start with at least {needed} %"
+        rf"11 % is not enough for 99 of 100 trips\: start with at least {needed} %"
     )
     assert not any(each["shown"] or each["url"] for each in shown(page, "map")["layers"])
     assert shown(page, "map")["dim"]
