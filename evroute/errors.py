@@ -44,6 +44,8 @@ class NotEnoughChargeError(NoRouteError):
         ``{"soc": 26}`` or ``{"charge": True}``. None for the charge at the start alone.
     average_percent
         Least charge at the start that suffices by expected energies, where it is less, %.
+    missing_wh
+        Energy by which a full battery is too small, Wh, or None if that is not why.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class NotEnoughChargeError(NoRouteError):
         start_percent: int | None = None,
         steps: Sequence[Mapping[str, float | bool]] | None = None,
         average_percent: int | None = None,
+        missing_wh: float | None = None,
     ) -> None:
         super().__init__(message)
+        self.missing_wh = missing_wh
         self.start_percent, self.average_percent = start_percent, average_percent
         starts = () if start_percent is None else ({"soc": start_percent},)
         self.steps: Sequence[Mapping[str, float | bool]] = starts if steps is None else steps

@@ -1,5 +1,6 @@
 """Plans with a charge keep the reserve in nine trips of ten unless they ask for another risk."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -184,3 +185,25 @@ def test_needed_in_nine_of_ten_the_advice_and_the_edge_of_a_range_agree(small: P
             battery = Battery.of_percent(4.0, percent, 10.0)
             seen[bool(reach(small, origin, battery, risk=0.1).within[destination])] += 1
     assert seen == {True: 5, False: 5}
+
+
+def test_a_battery_larger_by_what_a_full_one_lacks_keeps_the_promise() -> None:
+    roads, car = load_network("denver"), load_vehicle("nissan-leaf-40")
+    rng, seen = np.random.default_rng(7), 0
+    while seen < 4:
+        ends = rng.choice(roads.n_edges, 2, replace=False).tolist()
+        try:
+            Planner(roads, replace(car, battery_kwh=0.3)).plan(*ends, soc=100)
+        except NotEnoughChargeError as error:
+            lacks = re.search(
+                r"A full battery needs ([\d.]+) kWh more than its 0.3 kWh", str(error)
+            )
+        else:
+            continue
+        assert lacks
+        larger = replace(car, battery_kwh=0.3 + float(lacks[1]))
+        assert Planner(roads, larger).plan(*ends, soc=100).chance >= 0.9
+        smaller = Planner(roads, replace(car, battery_kwh=larger.battery_kwh - 0.02))
+        with pytest.raises(NotEnoughChargeError):
+            smaller.plan(*ends, soc=100)
+        seen += 1

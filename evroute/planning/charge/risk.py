@@ -20,6 +20,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.risk_bounds import RiskBounds
+from evroute.planning.charge.shortage import STEP_WH, grown, least_growth_wh
 from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, add_alternatives, recommend
@@ -196,7 +197,7 @@ class RiskSearch:
         """Return True if the risk of a route is at most the limit."""
         return self.first_kept([route]) is not None
 
-    def refusal(self, keeps: str = "keeps") -> NotEnoughChargeError:
+    def refusal(self, keeps: str = "keeps", missing_wh: float = 0.0) -> NotEnoughChargeError:
         """Return the error with the least risk of the routes looked at, and a charge that suffices.
 
         These are the route of least energy and the fastest one.
@@ -205,6 +206,8 @@ class RiskSearch:
         ----------
         keeps
             Verb of the message.
+        missing_wh
+            Energy by which a full battery is too small by expected energies, Wh.
         """
         battery, problem = self.battery, self.problem
         known = sorted(self.bounds.ends(), key=lambda route: self.risk_of(route, battery))
@@ -218,8 +221,15 @@ class RiskSearch:
         )
         while least > first and self.started(least - 1).fastest()[0] is not None:
             least -= 1
-        advice, average = "Charge on the way", None
-        if least <= 100:
+        average = None
+        advice = "Charge on the way"
+        if least > 100 and np.isfinite(missing_wh := self._missing_wh(missing_wh)):
+            advice = (
+                f"A full battery needs {missing_wh / 1000:.2f} kWh more than its "
+                f"{battery.capacity_wh / 1000:.4g} kWh. Charge on the way, or take a vehicle with "
+                "a larger battery"
+            )
+        elif least <= 100:
             advice = f"Start with at least {least} %"
             average = self.average_percent(least)
             if average is not None:
@@ -237,6 +247,29 @@ class RiskSearch:
             least if least <= 100 else None,
             average_percent=average,
         )
+
+    def _missing_wh(self, least_wh: float) -> float:
+        """Return by how much a battery is larger that keeps the risk when full, Wh.
+
+        Infinite if none does on the route of least energy or the fastest one.
+
+        Parameters
+        ----------
+        least_wh
+            Energy below which none does, Wh.
+        """
+        full = replace(self.battery, start_wh=self.battery.capacity_wh)
+
+        def kept(battery: Battery) -> bool:
+            return any(self.risk_of(route, battery) <= self.most for route in self.bounds.ends())
+
+        found_wh = least_growth_wh(full, kept, least_wh)
+        while STEP_WH < found_wh < np.inf:
+            less = replace(self, battery=grown(full, found_wh - STEP_WH))
+            if less.fastest()[0] is None:
+                break
+            found_wh -= STEP_WH
+        return found_wh
 
     def average_percent(self, percent: int) -> int | None:
         """Return the least charge at the start by expected energies, %, or None if it is no less.

@@ -35,6 +35,8 @@ NEAR_WH = 1e-6
 """Charge by which the least one after a cold start may be too great, Wh."""
 STEP_WH = 10.0
 """Missing energies are rounded up to a multiple of this, Wh."""
+MOST_GROWTH = 1e6
+"""Sizes of a battery up to which a sufficient one is sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,8 @@ class Shortage:
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with 100 %. "
-            "Charge on the way, or take a vehicle with a larger battery"
+            "Charge on the way, or take a vehicle with a larger battery",
+            missing_wh=missing_wh,
         )
 
     def _least_missing_wh(self, battery: Battery, least: Route | None) -> float:
@@ -259,30 +262,67 @@ class Shortage:
         has more to use and more room for regeneration, so the bisection finds the least. Where
         regeneration fades it finds a sufficient one.
         """
-        start, reserve = battery.start_wh, battery.reserve_wh
 
-        def suffices(steps: int) -> bool:
-            size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
-            larger = replace(
-                battery,
-                capacity_wh=size * battery.capacity_wh,
-                start_wh=size * start,
-                reserve_wh=size * reserve,
-            )
+        def suffices(larger: Battery) -> bool:
             return self.least_start_wh(larger, least) <= larger.start_wh + TOLERANCE_WH / 2
 
-        usable = (start - reserve) / battery.capacity_wh
+        usable = (battery.start_wh - battery.reserve_wh) / battery.capacity_wh
         unbounded = replace(battery, capacity_wh=np.inf, reserve_wh=0.0)
-        unbounded_wh = self.least_start_wh(unbounded, least)
         # no smaller battery has the charge that even an unbounded one needs
-        low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
-        high = low + 1
-        while not suffices(high):
-            low, high = high, 2 * high - low + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        return STEP_WH * high
+        least_wh = self.least_start_wh(unbounded, least) / usable - battery.capacity_wh
+        return least_growth_wh(battery, suffices, least_wh)
+
+
+def grown(battery: Battery, more_wh: float) -> Battery:
+    """Return a larger battery, with start and reserve in the same per cents.
+
+    Parameters
+    ----------
+    battery
+        The battery.
+    more_wh
+        Further capacity, Wh.
+    """
+    size = (battery.capacity_wh + more_wh) / battery.capacity_wh
+    return replace(
+        battery,
+        capacity_wh=size * battery.capacity_wh,
+        start_wh=size * battery.start_wh,
+        reserve_wh=size * battery.reserve_wh,
+    )
+
+
+def least_growth_wh(
+    battery: Battery, suffices: Callable[[Battery], bool], least_wh: float
+) -> float:
+    """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
+
+    Infinite if one of `MOST_GROWTH` times the size does not suffice.
+
+    Parameters
+    ----------
+    battery
+        A battery that does not suffice. Start and reserve keep their per cents.
+    suffices
+        Function of a larger battery that turns from False to True once.
+    least_wh
+        Energy below which no growth suffices, Wh.
+    """
+
+    def enough(steps: int) -> bool:
+        return suffices(grown(battery, STEP_WH * steps))
+
+    low = max(0, _steps(least_wh) - 1)
+    high = low + 1
+    most = _steps(MOST_GROWTH * battery.capacity_wh) + high
+    while not enough(high):
+        if high > most:
+            return np.inf
+        low, high = high, high + 2 * (high - low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return STEP_WH * high
 
 
 def backwards(

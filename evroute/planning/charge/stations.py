@@ -317,15 +317,15 @@ class _Charging:
     def _usual_rows(self) -> Rows:
         """Return the rows without stops by expected energies.
 
-        Where a full battery suffices only by more than the charge at the start, the error is that
-        of the limit of risk, if there is one.
+        Where more charge at the start or a larger battery suffices, the error is that of the limit
+        of risk, if there is one.
         """
         try:
             return choose_rows(self.problem, self.fastest, self.request, self.battery)
         except NotEnoughChargeError as error:
-            if self.safe is None or error.start_percent is None:
+            if self.safe is None or error.start_percent is error.missing_wh is None:
                 raise
-            raise self.safe.refusal() from None
+            raise self.safe.refusal(missing_wh=error.missing_wh or 0.0) from None
 
     def stopping(self) -> Rows | None:
         """Return the rows with stops, or None if there are none."""

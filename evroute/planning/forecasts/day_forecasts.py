@@ -113,7 +113,7 @@ class DayForecasts:
         arrive_wh
             Least charge at the end where it is above the reserve, Wh.
         """
-        bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks()
+        bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks(battery)
         risk_of = partial(risks.risk_of, arrive_wh=arrive_wh)
 
         def words_of(route: Route, battery: Battery) -> RiskWords:
@@ -137,9 +137,9 @@ class DayForecasts:
             parts.append(f"{counted(trips, 'trip')} like this one would halve it")
         return f". {'. '.join(parts)}" if parts else ""
 
-    def risks(self) -> RouteRisks:
-        """Return the risks of the routes of one request."""
-        return RouteRisks(self.day, self.numbers, self.fading)
+    def risks(self, car: Battery | None = None) -> RouteRisks:
+        """Return the risks of the routes of one request, as `RouteRisks` has them."""
+        return RouteRisks(self.day, self.numbers, self.fading, car)
 
     def std_wh(self, problem: SearchProblem) -> FloatArray:
         """Return the deviation of the energy of each arm of a request, with noise, (a,) Wh."""

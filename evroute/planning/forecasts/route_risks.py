@@ -33,10 +33,18 @@ class RouteRisks:
         Expected energies and charge functions of the arms.
     fading
         Function that returns a battery with the fade of regeneration of the day.
+    car
+        Battery of the car, of which others are larger ones. None if there are no others.
     """
 
-    def __init__(self, day: Day, numbers: ArmNumbers, fading: Callable[[Battery], Battery]) -> None:
-        self._day, self._numbers = day, numbers
+    def __init__(
+        self,
+        day: Day,
+        numbers: ArmNumbers,
+        fading: Callable[[Battery], Battery],
+        car: Battery | None = None,
+    ) -> None:
+        self._day, self._numbers, self._car = day, numbers, car
         self._fading = fading
         self._arms: dict[Route, tuple[DrivenArms, ChargeFunctions]] = {}
         self._forecasts: dict[tuple[Route, Battery], tuple[EnergyForecast, ChargeTrace]] = {}
@@ -82,8 +90,12 @@ class RouteRisks:
         key = route, battery
         if key not in self._forecasts:
             given = *self._driven(route), self._fading(battery)
-            self._forecasts[key] = followed(self._day, *given)
+            self._forecasts[key] = followed(self._day, *given, size=self._size(battery))
         return self._forecasts[key]
+
+    def _size(self, battery: Battery) -> float:
+        """Return the capacity of a battery over that of the car."""
+        return 1.0 if self._car is None else battery.capacity_wh / self._car.capacity_wh
 
     def least_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
         """Return lower bounds of the risks of routes.
@@ -96,7 +108,7 @@ class RouteRisks:
         if len(routes) < 2 or not isinstance(self._day, ManyTrips):
             return [_least(*self._followed(route, battery), battery) for route in routes]
         trips, lost = self._together(routes, battery)
-        given = trips.arms, trips.first, trips.begin_wh, trips.stretches
+        given = trips.arms, trips.first, trips.begin_wh / self._size(battery), trips.stretches
         variance_wh2 = self._day.moments_of_trips(*given)[1]
         end_wh = trips.end_wh[np.append(trips.first[1:], len(trips.arms)) - 1]
         deviates = ((end_wh - battery.reserve_wh) / np.sqrt(variance_wh2)).tolist()
@@ -138,6 +150,8 @@ def followed(
     charge: ChargeFunctions,
     battery: Battery,
     stops: Sequence[tuple[int, float]] = (),
+    *,
+    size: float = 1.0,
 ) -> tuple[EnergyForecast, ChargeTrace]:
     """Return the forecast of the energy of a route, and the charge by expected energies.
 
@@ -155,6 +169,8 @@ def followed(
         Charge that it begins with.
     stops
         Number of arms driven before each stop, and charge after it, %.
+    size
+        Capacity over that of the car of the day, which loses regeneration above a share of it.
     """
     trace = charge.follow_stops(battery, np.arange(len(driven.arms)), stops)
     energy_wh, begun = expected_by(day, driven, charge), trace
@@ -164,6 +180,8 @@ def followed(
             battery.capacity_wh * (to / 100) for _, to in stops
         ]
         begun = replace(trace, charge_wh=charge_wh)
+    if size != 1.0:
+        begun = replace(begun, charge_wh=begun.charge_wh / size)
     return day.forecast(driven.arms, energy_wh, begun, driven.stretches), trace
 
 
