@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from evroute.report.abstract import forecast_clause, late_and_early, saving_of
-from evroute.report.charts.rounds import PHYSICS, physics_alone
-from evroute.report.extras import pd
+from evroute.report.charts.rounds import physics_alone
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,25 +25,33 @@ def finding(figure: str, rounds: "DataFrame") -> str:
 
 
 def regret_words(rounds: "DataFrame") -> str:
-    """Return the energy lost at the end, by each method and by physics alone.
+    """Return the energy lost at the end, by each method and by physics alone in its worlds.
 
     Parameters
     ----------
     rounds
         From `results.read_rounds`, of one trip.
     """
-    frame = pd.concat([rounds, physics_alone(rounds)], ignore_index=True)
-    last = int(frame["t"].max())
-    lost_wh = frame[frame["t"] == last].groupby("method", sort=False)["cumulative_regret_wh"].mean()
-    methods = lost_wh.drop(PHYSICS)
-    several = len(methods) > 1
-    learned = ", ".join(
-        f"{wh / 1000:.2f} kWh{f' by {name}' if several else ''}" for name, wh in methods.items()
-    )
-    return (
-        f"{last} trips lost {learned} against the best routes, by physics alone they would lose "
-        f"{lost_wh[PHYSICS] / 1000:.2f} kWh."
-    )
+    ends: dict[tuple[int, float], list[tuple[object, float]]] = {}
+    for method, group in rounds.groupby("method", sort=False):
+        last = int(group["t"].max())
+        alone = physics_alone(group)
+        lost_wh, physics_wh = (
+            float(each.loc[each["t"] == last, "cumulative_regret_wh"].mean())
+            for each in (group, alone)
+        )
+        ends.setdefault((last, round(physics_wh, 6)), []).append((method, lost_wh))
+    several = rounds["method"].nunique() > 1
+    sentences = []
+    for (last, physics_wh), methods in ends.items():
+        learned = ", ".join(
+            f"{wh / 1000:.2f} kWh{f' by {name}' if several else ''}" for name, wh in methods
+        )
+        sentences.append(
+            f"{last} trips lost {learned} against the best routes, by physics alone they would "
+            f"lose {physics_wh / 1000:.2f} kWh."
+        )
+    return " ".join(sentences)
 
 
 def saving_words(rounds: "DataFrame") -> str:

@@ -471,7 +471,9 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
     page.get_by_role("combobox", name="Saved runs").click()
     page.get_by_role("option").first.click()
     page.keyboard.press("Escape")
-    expect(page.get_by_text(re.compile("^Roads driven by recommended method"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("^Roads driven by recommended method")).first
+    ).to_be_visible()
     page.locator(".evroute-map[data-roads]").last.wait_for()
     accessible(page, "Learn, the shipped run and a saved one")
     page.get_by_text("All figures").click()

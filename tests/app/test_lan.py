@@ -304,6 +304,7 @@ def test_a_tab_from_the_network_plans_and_reads(
     slider.press("ArrowLeft")
     page.wait_for_url(lambda url: "soc=" in url)
     page.get_by_role("link", name="Learn").click()
+    page.get_by_role("button", name="With my trip").click()
     expect(page.get_by_role("button", name="Start", exact=True)).to_be_disabled(timeout=PATIENCE_MS)
     assert not (lan_folder / "profile.json").exists()
     page.context.close()

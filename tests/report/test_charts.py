@@ -9,6 +9,7 @@ from evroute.plugins import named
 from evroute.report.charts import CURVES, curves
 from evroute.report.charts import rounds as charts
 from evroute.report.charts.styles import axes, method_styles, panel_labels
+from evroute.report.findings import finding
 from evroute.report.results import read_rounds, read_timings
 
 
@@ -185,3 +186,23 @@ def test_a_small_chart_has_the_same_curves_and_names_its_axes(run_folder: RunFol
     ]
     assert titles[0] == "trip number"
     assert titles[1]
+
+
+def test_methods_of_different_horizons_are_each_compared_with_physics_at_their_own_end(
+    run_folder: RunFolder,
+) -> None:
+    rounds = read_rounds(run_folder)
+    short = (rounds["method"] == "GP-TS") & (rounds["t"] > 2)
+    words = finding("cumulative-regret", rounds[~short])
+    # GP-TS after two trips, BI-UCB after four
+    expected = []
+    for method, last in (("GP-TS", 2), ("BI-UCB", 4)):
+        group = rounds[(rounds["method"] == method) & (rounds["t"] <= last)]
+        worlds = group["seed"].nunique()
+        lost_kwh = (group["true_wh"] - group["best_wh"]).sum() / worlds / 1000
+        alone_kwh = (group["eq8_wh"] - group["best_wh"]).sum() / worlds / 1000
+        expected.append(
+            f"{last} trips lost {lost_kwh:.2f} kWh by {method} against the best routes, by physics "
+            f"alone they would lose {alone_kwh:.2f} kWh."
+        )
+    assert words == " ".join(expected)

@@ -288,7 +288,8 @@ def test_the_dashboard_shows_hostile_names_as_text(
     page.get_by_role("link", name="Learn").click()
     expect(page.get_by_role("heading", name="Watch it learn")).to_be_visible()
     still(page)
-    page.get_by_text("Advanced").click()
+    page.get_by_role("button", name="With my trip").click()
+    page.get_by_text("Methods and worlds").click()
     own = page.get_by_role("textbox", name="Trips as a text")
     own.fill(f"{payload.long('own trip')} to {payload.long('own goal')}")
     own.press("Enter")
@@ -298,8 +299,7 @@ def test_the_dashboard_shows_hostile_names_as_text(
     browser.check(page)
     assert bare(payload.long("own trip")) in shown(page)
 
-    page.get_by_role("link", name="Runs").click()
-    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Saved runs")).to_be_visible()
     still(page)
     for folder in ("own", payload.short("folder")):
         if not page.get_by_test_id("stMain").get_by_text(folder).count():
@@ -308,7 +308,7 @@ def test_the_dashboard_shows_hostile_names_as_text(
             page.keyboard.press("Escape")
             still(page)
     hover_over_a_chart(page, bare(payload.long("method")))
-    payload.tried("page Runs", *RUN_FIELDS)
+    payload.tried("saved runs", *RUN_FIELDS)
     payload.tried("tooltip of a chart", "method")
     browser.check(page)
     assert bare(payload.long("method")) in shown(page, "#vg-tooltip-element")
@@ -364,9 +364,9 @@ def test_an_uploaded_network_shows_hostile_names_as_text(
     expect(page.locator(".evroute-cards button").first).to_be_visible()
     assert bare(payload.long("street")) in hovered(page)
     browser.check(page)
-    page.get_by_role("tab", name="Export").click()
+    page.get_by_role("link", name="Advanced").click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="GeoJSON").click()
+        page.get_by_role("button", name="Routes (GeoJSON)").click()
     assert re.fullmatch(r"[\w.-]+\.geojson", taken.value.suggested_filename)
     payload.tried("download", *NETWORK_FIELDS)
     features = json.loads(Path(taken.value.path()).read_text(encoding="utf-8"))

@@ -35,13 +35,16 @@ def ask(address: str, method: str, path: str, body: Any = None) -> tuple[int, An
 
 
 def workers_of(process: Any) -> list[psutil.Process]:
-    """Return the two workers of a service, once both answer."""
+    """Return the two workers of a service, once both live."""
+
+    def works(child: psutil.Process) -> bool:
+        try:
+            return "spawn_main" in " ".join(child.cmdline())
+        except psutil.NoSuchProcess:  # it ended, or was killed and is not yet waited for
+            return False
+
     while True:
-        found = [
-            each
-            for each in psutil.Process(process.pid).children()
-            if "spawn_main" in " ".join(each.cmdline())
-        ]
+        found = [each for each in psutil.Process(process.pid).children() if works(each)]
         if len(found) == 2:
             return found
         time.sleep(0.05)

@@ -23,14 +23,15 @@ def _regret(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the rounds of the routes of physics in the worlds of the first method.
+    """Return the rounds of the routes of physics in the worlds of the method of most trips.
 
     Parameters
     ----------
     rounds
         From `results.read_rounds`.
     """
-    first = rounds[rounds["method"] == rounds["method"].iloc[0]].sort_values(["run", "t"])
+    longest = rounds.groupby("method", sort=False)["t"].max().idxmax()
+    first = rounds[rounds["method"] == longest].sort_values(["run", "t"])
     lost_wh = (first["eq8_wh"] - first["best_wh"]).groupby(first["run"]).cumsum()
     return first.assign(
         run="physics alone/" + first["run"],
