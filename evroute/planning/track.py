@@ -2,10 +2,12 @@
 
 A fix belongs to the route if it lies within `BESIDE_M` of it. The route is followed onwards only,
 so a road that it takes twice is told apart by what was driven before. `OFF_FIXES` fixes in a row
-beside the route are off it. A single odd one changes nothing.
+beside the route are off it, and so is a car that took a turn that the route does not: it drives
+`TURN_M`, comes less than half as far along the route, and no nearer to it. A single odd fix changes
+nothing: turns are told by medians of three fixes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +19,11 @@ from evroute.errors import require
 BESIDE_M = 50.0
 """Distance from the route up to which a fix lies on it, m."""
 OFF_FIXES = 3
+ALIKE_M, BACK_M = 1.0, 5.0
+"""Difference up to which two passages of a place are as near, and noise of fixes backwards, m."""
+TURN_M, ALONG, NOISE_M = 25.0, 0.5, 5.0
+"""A turn off the route: over so many metres the car comes less than this share along it, and nearer
+to it by the noise of fixes at most."""
 REACH_M, REACH = 200.0, 1.5
 """How far ahead of the last fix a fix may lie: m, and times the distance between both."""
 STILL_M, STILL_S = 20.0, 120.0
@@ -211,22 +218,84 @@ def progress(track: Track, line: FloatArray, along_m: FloatArray) -> Progress:
         (j,) metres along it.
     """
     scale = np.array([np.cos(np.radians(line[0, 1])), 1.0]) * M_PER_DEGREE
+    apart = np.append(True, np.any(np.diff(line, axis=0) != 0.0, axis=1))
+    line, along_m = line[apart], along_m[apart]
     points_m = (line - line[0]) * scale
     begins_m, steps_m = points_m[:-1], np.diff(points_m, axis=0)
     squares = np.maximum((steps_m**2).sum(axis=1), 1e-12)
     found_m, on = np.zeros(len(track.lat)), np.zeros(len(track.lat), dtype=np.bool_)
+
+    def feet(point_m: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return where each step is nearest to a point, m, how near, and which pass it there."""
+        share = ((point_m - begins_m) * steps_m).sum(axis=1) / squares
+        share = np.clip(share, 0.0, 1.0)
+        apart_m = np.hypot(*(point_m - begins_m - share[:, np.newaxis] * steps_m).T)
+        corner = (share == 1.0) & (np.append(share[1:], 0.0) == 0.0)
+        passing = corner | (share > 0.0) & (share < 1.0)
+        passing[:1] |= share[:1] == 0.0
+        return along_m[:-1] + share * np.diff(along_m), apart_m, passing
+
     reached_m, since_m = 0.0, np.inf  # the first fix may lie anywhere
-    for number, fix in enumerate((np.column_stack([track.lon, track.lat]) - line[0]) * scale):
-        share = np.clip(((fix - begins_m) * steps_m).sum(axis=1) / squares, 0.0, 1.0)
-        apart_m = np.hypot(*(fix - begins_m - share[:, np.newaxis] * steps_m).T)
-        at_m = along_m[:-1] + share * np.diff(along_m)
+    fixes_m = (np.column_stack([track.lon, track.lat]) - line[0]) * scale
+    for number, fix in enumerate(fixes_m):
+        at_m, apart_m, _ = feet(fix)
         since_m += track.moved_m[number]
         possible = (at_m >= reached_m - BESIDE_M) & (at_m <= reached_m + REACH_M + REACH * since_m)
         near = np.flatnonzero(possible & (apart_m <= BESIDE_M))
         if len(near):
             best = near[apart_m[near].argmin()]
-            if not np.isfinite(since_m):  # of equal ones the first passage
-                best = near[np.flatnonzero(apart_m[near] <= apart_m[best] + 1.0)[0]]
+            alike = near[apart_m[near] <= apart_m[best] + ALIKE_M]
+            ahead = alike[at_m[alike] >= reached_m - BACK_M]
+            if len(ahead):  # of passages alike the next one
+                best = ahead[0]
             reached_m, since_m, on[number] = max(reached_m, float(at_m[best])), 0.0, True
         found_m[number] = reached_m
+    turn = _turn(fixes_m, found_m, feet)
+    if turn is not None and on[:turn].any():
+        on[turn:] = False
+        found_m[turn:] = found_m[turn - 1]
     return Progress(found_m, on)
+
+
+def _turn(
+    fixes_m: FloatArray,
+    found_m: FloatArray,
+    feet: Callable[[FloatArray], tuple[FloatArray, FloatArray, BoolArray]],
+) -> int | None:
+    """Return the first fix after a turn that the route does not take, or None without one.
+
+    Of passages that lie about as near, the car is taken to be on the best one. Fixes more than
+    `BESIDE_M` apart tell no turn.
+
+    Parameters
+    ----------
+    fixes_m
+        (n, 2) positions in a plane, m.
+    found_m
+        (n,) metres reached along the route.
+    feet
+        Of a point in the plane: the nearest metres of each step of the route, how far these are,
+        and which of them are passages, nearer than those beside them.
+    """
+    if len(fixes_m) < OFF_FIXES:
+        return None
+    steady_m = np.median(np.stack([fixes_m[2:], fixes_m[1:-1], fixes_m[:-2]]), axis=0)
+    far_m = np.hypot(*(steady_m - steady_m[-1]).T)
+    before = np.flatnonzero(far_m[: 1 - OFF_FIXES] >= TURN_M)
+    if not len(before) or np.hypot(*np.diff(fixes_m[before[-1] :], axis=0).T).max() > BESIDE_M:
+        return None
+    first = int(before[-1])
+    low_m, high_m = found_m[first] - 2 * BESIDE_M, found_m[-1] + REACH_M
+
+    def passages(point_m: FloatArray) -> tuple[FloatArray, float]:
+        at_m, apart_m, passing = feet(point_m)
+        possible = passing & (at_m >= low_m) & (at_m <= high_m)
+        best_m = float(apart_m[possible].min(initial=np.inf))
+        return at_m[possible & (apart_m <= best_m + NOISE_M)], best_m
+
+    (begin_m, beside_m), (end_m, apart_m) = passages(steady_m[first]), passages(steady_m[-1])
+    if not len(begin_m) or not len(end_m):
+        return None
+    away = apart_m > beside_m - NOISE_M
+    turned = away and end_m.max() - begin_m.min() < ALONG * far_m[first]
+    return first + 2 if turned else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -171,6 +172,93 @@ def test_a_road_driven_twice_is_told_apart_by_what_was_driven_before() -> None:
     assert (np.diff(made.along_m) >= 0).all()
     assert made.along_m[0] == pytest.approx(200, abs=2)
     assert made.along_m[-1] == pytest.approx(4000, abs=2)
+
+
+ROUTE_M = np.array([[0.0, 0.0], [300.0, 0.0], [300.0, 300.0], [300.0, 0.0], [600.0, 0.0]])
+"""A route in a plane: 300 m east, 300 m north, back again, and 300 m east."""
+DEGREE_M = 111_195.0
+
+
+def steps(*corners_m: tuple[float, float], step_m: float = 10.0) -> np.ndarray:
+    """Return positions along a way of straight lines, a step apart."""
+    found = [np.array(corners_m[0])]
+    for begin, end in pairwise(np.array(corners_m)):
+        count = round(float(np.hypot(*(end - begin))) / step_m)
+        found += [begin + (end - begin) * k / count for k in range(1, count + 1)]
+    return np.array(found)
+
+
+def off_since(fixes_m: np.ndarray, noise_m: float = 0.0) -> int | None:
+    """Return the first fix off `ROUTE_M`, with a noise of the positions."""
+    fixes_m = fixes_m + np.random.default_rng(0).normal(0.0, noise_m, fixes_m.shape)
+    line, nothing = ROUTE_M / DEGREE_M, np.full(len(fixes_m), np.nan)
+    along_m = np.append(0.0, np.cumsum(np.hypot(*np.diff(ROUTE_M, axis=0).T)))
+    track = Track(*fixes_m.T[::-1] / DEGREE_M, nothing, nothing, nothing)
+    made = progress(track, line, along_m)
+    assert (np.diff(made.along_m) >= 0).all()
+    return made.off_since
+
+
+@pytest.mark.parametrize(
+    ("turn", "way"),
+    [
+        (15, [(0, 0), (150, 0), (150, 45)]),  # a side street
+        (30, [(0, 0), (300, 0), (345, 0)]),  # straight on, where the route turns
+        (20, [(0, 0), (200, 0), (130, 0)]),  # back on the same street
+    ],
+)
+def test_a_turn_that_the_route_does_not_take_is_off_it_within_fifty_metres(
+    turn: int, way: list[tuple[float, float]]
+) -> None:
+    fixes_m = steps(*way)
+    assert off_since(fixes_m[: turn + 2]) is None
+    since = off_since(fixes_m)
+    assert since is not None
+    assert turn < since <= turn + 4
+    assert off_since(fixes_m, noise_m=2.0) is not None
+    assert off_since(fixes_m[::7]) is None  # 70 m apart they tell no turn
+
+
+def test_the_turns_of_the_route_are_on_it_also_back_on_the_same_street() -> None:
+    fixes_m = steps(*ROUTE_M, step_m=8.0)
+    for number in range(1, len(fixes_m) + 1):
+        assert off_since(fixes_m[:number]) is None
+        assert off_since(fixes_m[:number], noise_m=2.0) is None
+
+
+@pytest.mark.parametrize("aside", [(0.0, 45.0), (45.0, 0.0), (-45.0, 0.0), (0.0, 400.0)])
+def test_one_odd_fix_is_no_turn(aside: tuple[float, float]) -> None:
+    fixes_m = steps((0, 0), (250, 0))
+    fixes_m[12] += aside
+    for number in range(13, len(fixes_m) + 1):
+        assert off_since(fixes_m[:number]) is None
+
+
+def test_a_car_that_comes_to_the_route_is_not_off_it() -> None:
+    assert off_since(steps((100, -45), (100, 0), (140, 0))) is None
+
+
+def test_a_car_that_took_another_turn_is_planned_anew_from_there(plan: Plan) -> None:
+    roads, route = plan.roads, plan.recommended_route.route
+    where = np.column_stack(roads.junction_lon_lat)
+    scale = np.array([np.cos(np.radians(where[0, 1])), 1.0]) * DEGREE_M
+    ways = (where[roads.head] - where[roads.tail]) * scale
+    ways /= np.hypot(*ways.T)[:, np.newaxis]
+    came, turns = next(
+        (came, int(other))
+        for came, goes in pairwise(route.rows[4:-4])
+        for other in np.flatnonzero(roads.tail == roads.head[came])
+        if abs(ways[other] @ ways[goes]) < 0.2 and abs(ways[other] @ ways[came]) < 0.2
+    )
+    fixes_m = np.vstack([np.arange(-60, 0, 10)[:, None] * ways[came], steps((0, 0), (40, 0))])
+    fixes_m[6:] = fixes_m[6:, :1] * ways[turns]
+    lon, lat = (where[roads.head[came]] + fixes_m / scale).T
+    nothing = np.full(len(lon), np.nan)
+    track = Track(lat, lon, np.arange(len(lon)) * 1.0, nothing, np.full(len(lon), 39.0), 0.1)
+    assert plan.after(track.until(7)).off == ""
+    left = plan.after(track)
+    assert left.off.startswith("Off the planned route")
+    assert left.route.route.edges[-1] == route.edges[-1]
 
 
 def test_a_charge_on_the_way_is_no_energy_that_was_used(plan: Plan, place: Callable) -> None:
