@@ -14,7 +14,7 @@ Importing this package costs nothing: each name below loads its module when it i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0rc2"
 
 _LAZY = {
     "Belief": "evroute.learning.base",

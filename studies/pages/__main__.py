@@ -1,6 +1,6 @@
 """The pages of results, written from their tables: ``python -m studies.pages`` (``make pages``).
 
-    python -m studies.pages                        # write the five pages and the README's numbers
+    python -m studies.pages                        # write the pages, the paper and the README
     python -m studies.pages --run                  # first compute the tables that take minutes
     python -m studies.pages --run savings battery  # these alone
 
@@ -75,12 +75,14 @@ def environment() -> jinja2.Environment:
 
 
 def written() -> dict[Path, str]:
-    """Return the text of each page and of the README, written from the tables of today."""
+    """Return the text of each page, of the paper and of the README, written from today's tables."""
     render = environment()
     texts = {}
     for page in PAGES:
         template = render.from_string((HERE / f"{page}.md").read_text(encoding="utf-8"))
         texts[ROOT / "docs" / "results" / f"{page}.md"] = template.render()
+    paper = render.from_string((HERE / "paper.md").read_text(encoding="utf-8"))
+    texts[ROOT / "paper" / "paper.md"] = paper.render()
     readme = ROOT / "README.md"
     numbers = render.from_string((HERE / "readme.md").read_text(encoding="utf-8")).render()
     texts[readme] = README.sub(lambda _: numbers, readme.read_text(encoding="utf-8"))

@@ -124,3 +124,10 @@ def test_every_requirement_of_the_base_install_and_of_reports_has_a_least_versio
         PROJECT["optional-dependencies"]["report"]
     )
     assert "numpy==2.1" in pinned
+
+
+def test_the_paper_cites_what_its_bibliography_holds() -> None:
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    bibliography = (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8")
+    cited = set(re.findall(r"@([a-z]+)", text.split("\n---\n", 1)[1]))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.M))

@@ -21,7 +21,7 @@ def test_pages_are_written_from_their_tables() -> None:
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is outdated: make pages"
 
 
-@pytest.mark.parametrize("page", [*PAGES, "readme"])
+@pytest.mark.parametrize("page", [*PAGES, "paper", "readme"])
 def test_a_template_has_no_figure_of_its_own(page: str) -> None:
     """But for levels, and rules such as 100 Wh for a minute."""
     text = (HERE / f"{page}.md").read_text(encoding="utf-8")
