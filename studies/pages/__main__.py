@@ -103,6 +103,7 @@ def runs() -> dict[str, Callable[[], None]]:
     for page in PAGES:
         found |= program(page).RUNS
         found[f"{page}-small"] = partial(store_small, page)
+    found |= import_module("studies.pages.along").RUNS
     found["ablation"] = import_module("studies.pages.ablation").ablation
     return found
 

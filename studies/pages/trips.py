@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.experiments.benchmark.data import load_data
 from evroute.experiments.benchmark.measures import Expected
 from evroute.experiments.benchmark.run import benchmark as compared
@@ -22,7 +20,6 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.history import measured_row
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
-from evroute.planning.forecasts.rest import DrivenPart
 from studies.pages.tables import store
 
 RESAMPLES = 2000
@@ -117,57 +114,6 @@ def real_trips() -> None:
     store("real-trips", ["measure", *logs], rows, command=command)
 
 
-QUARTERS = (0.25, 0.5, 0.75)
-"""Shares of the way at which the rest is forecast again."""
-
-
-def rests(setting: Setting, trips: list[MeasuredTrip], physics: str) -> dict[float, FloatArray]:
-    """Return errors of the rest of trips in order, by the share of the way that was driven.
-
-    A row has the measured rest, Wh, its errors by the drive so far, by the departure and by the
-    departure scaled by what was driven, Wh, and whether the 90 % interval held.
-    """
-    energies = TripEnergies(setting, physics=physics)
-    found: dict[float, list[tuple[float, ...]]] = {share: [] for share in QUARTERS}
-    for trip in sorted(trips, key=lambda trip: trip.departed_s or 0.0):
-        day = energies.under(EQ8_CONDITIONS)
-        arms = day.space.arms_of_route(Route(tuple(int(edge) for edge in trip.edge)))
-        arm_wh, km = day.mean_wh[arms], np.cumsum(setting.network.length_m[trip.edge])
-        forecast = day.forecast(arms, arm_wh)
-        for share, rows in found.items():
-            at = min(max(int(np.searchsorted(km, share * km[-1])) + 1, 1), len(arms) - 1)
-            used_wh, left_wh = float(trip.energy_wh[:at].sum()), float(trip.energy_wh[at:].sum())
-            after, left = forecast.rest(DrivenPart(at, 0.0, at, used_wh), arm_wh)
-            departure_wh = float(arm_wh[at:].sum())
-            scaled_wh = departure_wh * used_wh / max(left.driven_mean, 1.0)
-            low_wh, high_wh = after.interval_wh()
-            expected = after.mean_wh, departure_wh, scaled_wh
-            errors = [abs(each - left_wh) for each in expected]
-            rows.append((left_wh, *errors, float(low_wh <= left_wh <= high_wh)))
-        energies.learn(trip)
-    return {share: np.array(rows) for share, rows in found.items()}
-
-
-def along_the_way() -> None:
-    """Write the errors of the rest of the Twizy's trips by what was driven so far."""
-    (twizy,) = load_data(data_folder(), ["twizy"])
-    rng, lines = np.random.default_rng(0), []
-    for physics, name in (("eq8", "steady speeds"), ("driving", "stops and turns")):
-        for share, rows in rests(twizy.setting, list(twizy.trips), physics).items():
-            draws = [rows[rng.integers(0, len(rows), len(rows))] for _ in range(RESAMPLES)]
-            line = [f"{name}, {100 * share:.0f} % driven"]
-            line += [
-                f"{100 * rows[:, k].sum() / np.abs(rows[:, 0]).sum():.1f} %" for k in (1, 2, 3)
-            ]
-            for other in (2, 3):
-                high = np.quantile([d[:, 1].sum() / d[:, other].sum() for d in draws], 0.95)
-                line.append(f"{rows[:, 1].sum() / rows[:, other].sum():.2f} (below {high:.2f})")
-            lines.append([*line, f"{rows[:, 4].sum():.0f} of {len(rows)}"])
-    columns = ["physics, part of the way", "by the drive so far", "at the departure", "scaled"]
-    columns += ["over the departure's", "over the scaled", "90 % held"]
-    store("along", columns, lines, command="python -m studies.pages --run along")
-
-
 def benchmark() -> None:
     """Write the benchmark on the logs of three cars."""
     found = compared(data_folder(), tuple(ENTRIES)).rows
@@ -206,4 +152,4 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["log, trip", "measured, Wh", "expected, Wh", "low, Wh", "high, Wh"]
-RUNS = {"real-trips": real_trips, "benchmark": benchmark, "along": along_the_way}
+RUNS = {"real-trips": real_trips, "benchmark": benchmark}
