@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from evroute.energy.driving import DrivingConditions
 from evroute.experiments.benchmark.data import load_data
 from evroute.experiments.benchmark.measures import MEASURES, Expected, paired
 from evroute.learning.measured import MeasuredTrip
@@ -22,6 +23,7 @@ from evroute.learning.readers.formats import read_measured
 from evroute.learning.trips import terms
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.rows import Rows
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from studies.pages.tables import store
@@ -44,23 +46,14 @@ class Log:
     real: bool = True
 
 
-class DayLong:
-    """Terms of trips at the mean pace of the day."""
-
-    def __init__(self, arms: object) -> None:
-        self._arms = arms
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._arms, name)
-
-    def row(self, pace: object, trip: MeasuredTrip, known: object, b: object) -> object:
-        """Return the terms of a whole trip."""
-        return self._arms.row(pace, trip, replace(known, departed_s=None), b)
-
-
 def day_long(energies: TripEnergies) -> None:
     """Let the quarter of the day have no part in energies."""
-    energies.arms = DayLong(energies.arms)  # type: ignore[assignment]
+    rows_on = energies.rows_on
+
+    def of_all_day(conditions: DrivingConditions, *fields: object, **kept: bool) -> Rows:
+        return rows_on(replace(conditions, departed_s=None), *fields, **kept)
+
+    energies.rows_on = of_all_day  # type: ignore[assignment,method-assign]
 
 
 def with_prior(change: Callable[[CoefficientPrior], CoefficientPrior]) -> Callable[..., None]:

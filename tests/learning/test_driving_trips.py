@@ -76,7 +76,7 @@ def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
     """Every road that was driven has its own independent deviation, not those of sections alone."""
     energies = TripEnergies(Setting(denver, CAR), physics="driving")
     day, trips = energies.under(EQ8_CONDITIONS), random_trips(denver, 0, 10)
-    of_arms = day.terms.rows(np.arange(day.space.size))
+    of_arms = day.rows.of(np.arange(day.space.size))
     rows = np.array([energies.row(trip) for trip in trips])
     for trip in trips:
         energies.learn(trip)
@@ -99,7 +99,7 @@ def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
         with_trips = row @ of_trips.T + (passed * own_wh2) @ passes.T
         variance = row @ row + (passed**2) @ own_wh2
         variance -= with_trips @ np.linalg.solve(gram, with_trips)
-        terms = today.terms.rows(arms).sum(axis=0)
+        terms = today.rows.of(arms).sum(axis=0)
         spread = terms @ energies.belief.regression.root[today.columns]
         assert spread @ spread == pytest.approx(variance, abs=1e-9)
 

@@ -62,7 +62,7 @@ def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
     np.testing.assert_allclose(loop, np.zeros(len(one)), atol=1e-12)
     # edge by edge, as a search adds them up
     day = energies.under(EQ8_CONDITIONS)
-    along = day.terms.rows(trips[0].edge)[:, TURNING:]
+    along = day.rows.of(trips[0].edge)[:, TURNING:]
     np.testing.assert_allclose(along.sum(axis=0), one, atol=1e-12)
 
 

@@ -162,15 +162,15 @@ def test_terms_of_a_day_equal_trips_of_that_day(
         belief.learn(trip)
     day = belief.under(conditions)
     every, rng = np.arange(day.space.size), np.random.default_rng(1)
-    of_roads = belief.places.road_features(day.terms.edges_of(every))
-    expected = np.hstack([belief.arms.at(belief.pace, every, conditions), of_roads])
+    of_roads = belief.places.road_features(day.rows.edges_of(every))
+    expected = np.hstack([belief.rows_on(conditions).of(every), of_roads])
     assert of_roads.any()
-    np.testing.assert_allclose(day.terms.rows(every), expected, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(day.rows.of(every), expected, rtol=1e-12, atol=1e-11)
     b, root = rng.standard_normal(expected.shape[1]), rng.standard_normal((expected.shape[1], 4))
-    found = day.terms.with_turns(*day.terms.of_edges(b))
+    found = day.rows.with_turns(*day.rows.of_edges(b))
     np.testing.assert_allclose(found, expected @ b, rtol=1e-12, atol=1e-10)
     variance = ((expected @ root) ** 2).sum(axis=1)
-    np.testing.assert_allclose(day.terms.variance(root), variance, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(day.rows.variance(root), variance, rtol=1e-9, atol=1e-9)
 
 
 def test_features_of_roads_equal_their_sections(grid) -> None:

@@ -192,6 +192,6 @@ def test_the_level_multiplies_the_energy_of_the_prior_but_for_fading(setting) ->
     day = energies.under(DrivingConditions())
     physics = TripEnergies(setting, physics="eq8").under(DrivingConditions())
     np.testing.assert_allclose(
-        day.mean_wh[:4], 1.1 * (day.terms.rows(np.arange(4))[:, :LEVEL] @ prior[:LEVEL])
+        day.mean_wh[:4], 1.1 * (day.rows.of(np.arange(4))[:, :LEVEL] @ prior[:LEVEL])
     )
     assert physics.heating_wh == pytest.approx(day.heating_wh / 1.1)

@@ -139,7 +139,7 @@ def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid
     assert 0 < other.sum() < len(driven)
     rng, size = np.random.default_rng(3), 40_000
     root = energies.belief.regression.root[day.columns]
-    sampled_wh = day.terms.rows(driven) @ root @ rng.standard_normal((root.shape[1], size))
+    sampled_wh = day.rows.of(driven) @ root @ rng.standard_normal((root.shape[1], size))
     own_wh = energies.belief.scales.roads * np.sqrt(grid.length_m[driven[other]] / 1000)
     sampled_wh[other] += own_wh[:, np.newaxis] * rng.standard_normal((other.sum(), size))
     times = [np.bincount(np.searchsorted(driven, way), minlength=len(driven)) for way in ways]
@@ -151,7 +151,7 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
     energies = drive(grid, 1, 80.0, trips=30)
     day = energies.under(EQ8_CONDITIONS)
     edge = walk(grid, np.random.default_rng(4), 12)
-    route = day.along(edge, None, day.whole(edge))
+    route = day.along(edge, None, day.rows.whole(edge))
     covariance = route.covariance()
     assert covariance[-1, -1] == pytest.approx(route.variance_wh2)
     assert np.linalg.eigvalsh(covariance).min() > -1e-6 * covariance[-1, -1]

@@ -51,8 +51,8 @@ def test_columns_of_a_trip_are_sums_of_its_pieces(rolling: RoadNetwork) -> None:
     )
     for belief, ascent_m in ((one, 50.0), (two, 0.0)):
         day = belief.under(EQ8_CONDITIONS)
-        assert day.terms.rows(np.array([3, 4]))[:, UP].sum() == pytest.approx(ascent_m)
-        assert day.terms.rows(np.array([3, 4]))[:, DOWN].sum() == pytest.approx(-ascent_m)
+        assert day.rows.of(np.array([3, 4]))[:, UP].sum() == pytest.approx(ascent_m)
+        assert day.rows.of(np.array([3, 4]))[:, DOWN].sum() == pytest.approx(-ascent_m)
         rise_wh = day.space.states.head_wh - day.space.states.tail_wh
         assert (day.mean_wh >= rise_wh - 1e-9).all()
     planner = Planner(rolling, load_vehicle("reference"), one)

@@ -427,7 +427,7 @@ def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     usual = energies.under(EQ8_CONDITIONS)
     every = np.arange(setting.network.n_edges)
     cold = energies.under(DrivingConditions(temperature_c=-5.0))
-    minutes, drag = usual.terms.rows(every)[:, [MINUTES, DRAG]].T
+    minutes, drag = usual.rows.of(every)[:, [MINUTES, DRAG]].T
     denser = cold.space.conditions.air_density_kgpm3 / 1.2
     added_wh = b[HEATING] * 23.0 * minutes + b[DRAG] * (denser - 1) * drag
     np.testing.assert_allclose(cold.mean_wh - usual.mean_wh, added_wh)
@@ -435,7 +435,7 @@ def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     known = energies.under(DrivingConditions(auxiliary_w=2600.0))
     np.testing.assert_allclose(known.mean_wh - usual.mean_wh, b[AUXILIARY] * 2000.0 / 60 * minutes)
     slow = energies.under(DrivingConditions(speed_factor=0.5))
-    np.testing.assert_allclose(slow.terms.rows(every)[:, MINUTES], 2 * minutes)
+    np.testing.assert_allclose(slow.rows.of(every)[:, MINUTES], 2 * minutes)
 
 
 def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evroute.arrays import FloatArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3
+from evroute.energy.driving import DrivingConditions, air_density_kgpm3
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.trips import terms as trip_terms
 from evroute.learning.trips.terms import (
     DrivenEdges,
     coefficient_prior,
-    edge_terms,
     full_battery_term,
     potential_slope,
 )
@@ -26,12 +28,15 @@ EDGES = {
 }
 
 
+def edge_terms(edges: DrivenEdges, **conditions: float) -> FloatArray:
+    """Return the terms of edges on a day, (k, 11)."""
+    day, prior = DrivingConditions(**conditions), coefficient_prior(VEHICLE)
+    numbers = trip_terms.edge_numbers(VEHICLE, edges, day)
+    return trip_terms.joined(numbers, trip_terms.joining(VEHICLE, day, prior))
+
+
 def test_terms_by_hand() -> None:
-    terms = edge_terms(
-        VEHICLE,
-        DrivenEdges(**EDGES),
-        auxiliary_w=VEHICLE.auxiliary_w + 600.0,
-    )
+    terms = edge_terms(DrivenEdges(**EDGES), auxiliary_w=VEHICLE.auxiliary_w + 600.0)
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     minutes = [100 / 60, 25 / 60]
     expected = [
@@ -62,11 +67,14 @@ def test_terms_by_hand() -> None:
             0,
         ],
     ]
+    prior = coefficient_prior(VEHICLE).mean
+    for of_edge in expected:
+        of_edge[trip_terms.LEVEL] = float(np.dot(of_edge, prior))
     np.testing.assert_allclose(terms, expected)
 
 
 def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
-    terms = edge_terms(VEHICLE, DrivenEdges(**EDGES))
+    terms = edge_terms(DrivenEdges(**EDGES))
     assert terms.shape == (2, 11)
     assert not terms[:, trip_terms.AUXILIARY].any()
     assert not full_battery_term(VEHICLE, np.nan, np.array([-50.0, -100.0])).any()
@@ -79,7 +87,7 @@ def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
 
 
 def test_standing_counts_as_creeping() -> None:
-    slow = edge_terms(VEHICLE, DrivenEdges(**EDGES | {"pace_spm": np.array([50.0, 0.001])}))
+    slow = edge_terms(DrivenEdges(**EDGES | {"pace_spm": np.array([50.0, 0.001])}))
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     assert slow[:, trip_terms.DRAG] == pytest.approx(
         [area * 1000 * 1.0**2 / 3600, area * 500 * 40.0**2 / 3600]
@@ -89,9 +97,7 @@ def test_standing_counts_as_creeping() -> None:
 def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
     length_m, climb_m, speed_mps = np.array([1000.0, 400.0]), np.array([0.0, 20.0]), 15.0
     eq8 = energy_parts(VEHICLE, length_m, climb_m, np.full(2, speed_mps)).total_wh
-    terms = edge_terms(
-        VEHICLE, DrivenEdges(length_m, climb_m, np.zeros(2), np.full(2, 1 / speed_mps))
-    )
+    terms = edge_terms(DrivenEdges(length_m, climb_m, np.zeros(2), np.full(2, 1 / speed_mps)))
     # eq. 8 rolls on the level part of the road, sqrt(400² - 20²) of 400 m
     level = np.array([0.0, 1.0 - np.sqrt(1 - 0.05**2)])
     rolling = terms[:, 0] * coefficient_prior(VEHICLE).mean[0]
@@ -122,17 +128,17 @@ def test_the_potential_lies_between_metres_down_and_up() -> None:
 
 
 def test_payload_wind_and_air_scale_weight_and_drag() -> None:
-    usual = edge_terms(VEHICLE, DrivenEdges(**EDGES))
+    usual = edge_terms(DrivenEdges(**EDGES))
     day = edge_terms(
-        VEHICLE,
         DrivenEdges(**EDGES, headwind_mps=np.array([-15.0, 10.0])),
         payload_kg=VEHICLE.mass_kg,
-        air_density_kgpm3=0.6,
+        temperature_c=-10.0,
     )
+    denser = air_density_kgpm3(-10.0) / AIR_DENSITY_KGPM3
     weight = [trip_terms.KM, trip_terms.UP, trip_terms.DOWN]
     np.testing.assert_allclose(day[:, weight], 2 * usual[:, weight])
-    # 10 and 20 m/s in half the air: -5 and 30 m/s against it, the first from behind
-    expected = usual[:, trip_terms.DRAG] * 0.5 * [-((5 / 10) ** 2), (30 / 20) ** 2]
+    # 10 and 20 m/s in denser air: -5 and 30 m/s against it, the first from behind
+    expected = usual[:, trip_terms.DRAG] * denser * [-((5 / 10) ** 2), (30 / 20) ** 2]
     np.testing.assert_allclose(day[:, trip_terms.DRAG], expected)
     np.testing.assert_allclose(day[:, trip_terms.MINUTES], usual[:, trip_terms.MINUTES])
 
@@ -143,7 +149,6 @@ def test_pieces_that_fall_return_energy_within_an_edge_that_takes_some() -> None
     table = {"start": np.array([0, 3, 3]), "height_m": heights_m.astype(np.float32)}
     hill = Roads(Pieces.from_table(table, np.array([2000.0, 500.0]), np.zeros(2), np.zeros(2)))
     terms = edge_terms(
-        VEHICLE,
         DrivenEdges(
             np.array([2000.0, 500.0]),
             np.array([80.0, 0.0]),

@@ -82,7 +82,7 @@ def test_the_deviation_equals_samples_of_coefficients_and_roads(
         std_wh[np.isin(distinct, belief.places.sections.edge)] = 0.0
         of_roads = std_wh[:, np.newaxis] * rng.standard_normal((len(distinct), SIZE))
         sampled_wh = [
-            (day.terms.rows(arm) @ draws).sum(axis=0)
+            (day.rows.of(arm) @ draws).sum(axis=0)
             + of_roads[np.searchsorted(distinct, edge)].sum(axis=0)
             for arm, edge in zip(arms, edges, strict=True)
         ]

@@ -170,22 +170,6 @@ class TripPlaces:
         self.earlier, self.sections = self.sections, RoadSections()
         self._of_all = None
 
-    def part_features(self, driven: Stretches) -> list[FloatArray]:
-        """Return the features of roads and of the potential over parts of edges, (k, m) each.
-
-        Parameters
-        ----------
-        driven
-            The parts.
-        """
-        network, edge = self.known.network, driven.edge
-        share = driven.share(network)
-        rise = np.zeros((len(edge), 0 if self.junctions is None else len(self.junctions)))
-        if self.junctions is not None and self.heights_unknown:
-            at = self.junctions.features_one_by_one
-            rise = at(network.head[edge]) - at(network.tail[edge])
-        return [self.road_features(edge, share), share[:, np.newaxis] * rise]
-
     def unknown_wh2(
         self, edge: IntArray, height_std: float, driven: Stretches | None = None
     ) -> FloatArray:

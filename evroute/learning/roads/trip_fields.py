@@ -11,8 +11,8 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.places import TripPlaces
-from evroute.learning.trips.day_terms import EdgeFeatures
 from evroute.learning.trips.kept_trips import FIELD, ROAD, TERM
+from evroute.learning.trips.rows import EdgeFeatures
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
@@ -78,24 +78,6 @@ class TripFields:
             junction_wh = rise.features @ b[columns[-1]]
             found.append(rise)
         return found, np.concatenate(columns), junction_wh
-
-    def of_parts(self, terms: FloatArray, stretches: Stretches) -> FloatArray:
-        """Return the terms of arms of whose edges a part is driven, and of fields, (k, c).
-
-        Parameters
-        ----------
-        terms
-            (k, p) terms of the driven parts.
-        stretches
-            The driven parts.
-        """
-        roads, rise = self.places.part_features(stretches)
-        parts = [terms]
-        if (self.belief.column == ROAD).any():
-            parts.append(roads)
-        if self.places.junctions is not None and self.places.heights_unknown:
-            parts.append(rise)
-        return np.hstack(parts)
 
     def unknown_wh2(self, edge: IntArray, driven: Stretches | None = None) -> FloatArray:
         """Return the variance of unknown places along edges (k,), (k, k) Wh².

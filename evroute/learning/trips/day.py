@@ -7,7 +7,7 @@ rise. A forecast is for the whole trip, with its noise and the spread of past er
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,14 +15,12 @@ import numpy as np
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.heating import Heating
-from evroute.energy.vehicle import Vehicle
-from evroute.learning.roads.driven_terms import DrivenTerms
 from evroute.learning.roads.passages import Covariance, bounds_of, covariances
 from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
-from evroute.learning.trips.day_terms import DayTerms, distinct_arms, portions
 from evroute.learning.trips.kept_trips import FIELD
+from evroute.learning.trips.rows import Rows, distinct_arms, portions
 from evroute.learning.trips.sums import Sums
 from evroute.learning.trips.terms import (
     AUXILIARY,
@@ -49,16 +47,12 @@ class TripDay:
     ----------
     belief
         Belief of whole trips. It must not learn while this object is in use.
-    vehicle
-        Battery, and the charge above which recuperation fades.
     space
         The a arms, edges or turns, with the potential of the belief.
-    terms
-        Terms of the arms and features of fields, the full-battery term 0.
+    rows
+        Terms of the arms and features of fields, those of all arms held.
     columns
         (c,) columns of the belief that they are.
-    part_terms
-        Function that returns the terms of arms of whose edges a part is driven, (k, c).
     unknown_wh2
         Function that returns the covariance of the energies up to the ends of parts of edges that
         no column explains, (k, k) Wh².
@@ -72,40 +66,28 @@ class TripDay:
         Deviation of the size of the battery as a share of it.
     undated
         Whether the trips learned have no date, so that no days since the last one are known.
-    halt_by_physics_wh
-        (n,) energy by physics of coming to a standstill at the end of each edge, Wh. Empty where
-        trips end at speed.
     """
 
     belief: TripBelief
-    vehicle: Vehicle
     space: SearchSpace
-    terms: DayTerms
+    rows: Rows
     columns: IntArray
-    part_terms: Callable[[IntArray, Stretches], FloatArray]
     unknown_wh2: Callable[[Stretches], FloatArray]
     roads: RoadSections
     times: TripTimes
     season_wh_per_minute: float = 0.0
     battery_share: float = 0.0
     undated: bool = False
-    halt_by_physics_wh: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    @cached_property
-    def _driven(self) -> DrivenTerms:
-        prior, edges = self.belief.prior, self.space.edges
-        more = self.part_terms, self.halt_by_physics_wh
-        return DrivenTerms(self.terms, prior, self.vehicle, edges, *more)
 
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each arm where nothing is lost to a full battery, Wh."""
-        return self.terms.with_turns(*self.of_edges)
+        return self.rows.with_turns(*self.of_edges)
 
     @cached_property
     def of_edges(self) -> tuple[FloatArray, float]:
         """(n,) expected energy of each edge without turns, Wh, and the factor of turns."""
-        return self.terms.of_edges(self.belief.coefficients.coefficients[self.columns])
+        return self.rows.of_edges(self.belief.coefficients.coefficients[self.columns])
 
     @property
     def time_s(self) -> FloatArray:
@@ -117,13 +99,13 @@ class TripDay:
     @property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
-        return self.terms.at_arms(np.sqrt(self.edge_noise_wh2))
+        return self.rows.at_arms(np.sqrt(self.edge_noise_wh2))
 
     @property
     def edge_noise_wh2(self) -> FloatArray:
         """(n,) variance of the noise of one passage of each edge, Wh²."""
         noise = self.belief.noise
-        return noise.variance(self.terms.km) - noise.trip_wh**2
+        return noise.variance(self.rows.km) - noise.trip_wh**2
 
     @property
     def full_battery_fade(self) -> float:
@@ -132,7 +114,7 @@ class TripDay:
 
     @property
     def _heating(self) -> Heating:
-        return self.space.edges.conditions.heating(self.vehicle)
+        return self.space.edges.conditions.heating(self.rows.vehicle)
 
     @property
     def heating_wh(self) -> FloatArray:
@@ -147,16 +129,16 @@ class TripDay:
     @cached_property
     def halt_wh(self) -> FloatArray:
         """(n,) expected energy of coming to a standstill at the end of each edge, Wh."""
-        if not len(self.halt_by_physics_wh):
+        if not self.space.halts:
             return np.zeros(self.space.edges.size)
         of_halt = halted(np.zeros(len(self.belief.prior.mean)), 1.0, self.belief.prior)
         present = self.belief.coefficients.coefficients[: len(of_halt)]
-        return float(of_halt @ present) * self.halt_by_physics_wh
+        return float(of_halt @ present) * self.rows.halt_wh
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         root = self.belief.regression.root[self.columns]
-        return Belief(self.mean_wh, np.sqrt(self.terms.variance(root)))
+        return Belief(self.mean_wh, np.sqrt(self.rows.variance(root)))
 
     @property
     def whole_wh(self) -> FloatArray:
@@ -172,7 +154,7 @@ class TripDay:
             (k,) arms, and the part of each arm's edge.
         """
         coefficients = self.belief.coefficients.coefficients[self.columns]
-        return by_row(self.part_terms(arms, stretches), coefficients)
+        return by_row(self.rows.of(arms, stretches.onward()), coefficients)
 
     def forecast(
         self,
@@ -189,8 +171,8 @@ class TripDay:
             As in `Day.forecast`.
         """
         trip = DrivenTrip(arms_of_route, energy_wh, expected, stretches)
-        edges, day = self.terms.edges_of(arms_of_route), self.space.edges.conditions
-        driven = stretches or self.whole(arms_of_route)
+        edges, day = self.rows.edges_of(arms_of_route), self.space.edges.conditions
+        driven = stretches or self.rows.whole(arms_of_route)
         share = driven.share(self.space.edges.network)
         return replace(
             self.forecast_in_turn([self], [trip]),
@@ -212,7 +194,7 @@ class TripDay:
         """
         routes, lost_wh = [], 0.0
         for day, trip in zip(days, trips, strict=True):
-            driven = trip.stretches or day.whole(trip.arms)
+            driven = trip.stretches or day.rows.whole(trip.arms)
             route = day.along(trip.arms, trip.expected, driven)
             lost_wh += float((trip.energy_wh - day.plain_wh(trip.arms, driven)).sum())
             if trip.expected is not None:
@@ -227,10 +209,6 @@ class TripDay:
             shared_wh2=lambda: float((whole.spread()[-1] ** 2).sum()),
             trip_wh2=float(self.belief.noise.trip_wh**2),
         )
-
-    def whole(self, arms: IntArray) -> Stretches:
-        """Return the whole edges of arms (k,)."""
-        return Stretches.whole(self.space.edges.network, self.terms.edges_of(arms))
 
     def along(
         self, arms_of_route: IntArray, expected: ChargeTrace | None, driven: Stretches
@@ -247,7 +225,7 @@ class TripDay:
             The part of the edge of each arm that is driven.
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
-        terms = self._driven.of(arms_of_route, begin_wh, driven)
+        terms = self.rows.of(arms_of_route, driven, begin_wh)
         sums, off_landmarks_wh2 = self.sums(np.cumsum(terms, axis=0)), self.unknown_wh2(driven)
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums.terms[-1]
@@ -286,9 +264,9 @@ class TripDay:
         arms_of_route, others, stretches
             As in `Day.difference_std_wh`.
         """
-        of_one, of_other = stretches or (self.whole(arms_of_route), self.whole(others))
-        one = self._driven.of(arms_of_route, None, of_one).sum(axis=0)
-        other = self._driven.of(others, None, of_other).sum(axis=0)
+        of_one, of_other = stretches or (self.rows.whole(arms_of_route), self.rows.whole(others))
+        one = self.rows.of(arms_of_route, of_one).sum(axis=0)
+        other = self.rows.of(others, of_other).sum(axis=0)
         variance = (((one - other) @ self.belief.regression.root[self.columns]) ** 2).sum()
         km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
         edges = np.concatenate([of_one.edge, of_other.edge])
@@ -310,18 +288,18 @@ class TripDay:
         arms, before, charge_wh, stretches
             As in `Day.reached_std_wh`.
         """
-        driven = stretches or self.whole(arms)
+        driven = stretches or self.rows.whole(arms)
         begun, sums = driven.onward(), np.empty((len(arms), len(self.belief.prior.mean)))
         for some in portions(len(arms)):
-            sums[some] = self._driven.plain(arms[some], charge_wh[some], begun[some])
+            sums[some] = self.rows.terms(arms[some], begun[some], charge_wh[some])
         add_along(before, sums)
-        along, unknown_wh2 = self._features_along(arms, begun, before), np.zeros(len(arms))
+        along, unknown_wh2 = self._features_along(begun, before), np.zeros(len(arms))
         if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
         std_wh, root = np.empty(len(arms)), self._turned_root
         for some in portions(len(arms)):
-            here = self.sums(self._driven.halted(sums[some], driven[some]))
+            here = self.sums(self.rows.halted(sums[some], driven[some]))
             variance_wh2 = here.variance_along_wh2(along.at(some), root, unknown_wh2[some])
             std_wh[some] = np.sqrt(variance_wh2)
         return std_wh
@@ -336,11 +314,11 @@ class TripDay:
         arms, first, charge_wh, stretches
             As in `ManyTrips.moments_of_trips`.
         """
-        full_wh = self.vehicle.battery_kwh * 10.0 * self.vehicle.full_battery_percent
+        full_wh = self.rows.vehicle.battery_kwh * 10.0 * self.rows.vehicle.full_battery_percent
         alone = stretches.halts | (charge_wh > full_wh * (1.0 - 1e-9))
-        alone[self._driven.cut(stretches)] = True
+        alone[self.rows.cut(stretches)] = True
         at, times = distinct_arms(arms, first, alone)
-        sums = self.sums(times @ self._driven.of(arms[at], charge_wh[at], stretches[at]))
+        sums = self.sums(times @ self.rows.of(arms[at], stretches[at], charge_wh[at]))
         unknown_wh2 = np.zeros(len(first))
         if self._has_fields:
             trips = np.split(np.arange(len(arms)), first[1:])
@@ -349,7 +327,7 @@ class TripDay:
 
     def covariances(self, trips: TripsTogether) -> tuple[FloatArray, Covariance]:
         """Return expected energies along trips, (k,) Wh, and covariances (`passages`)."""
-        terms = self._driven.of(trips.arms, trips.begin_wh, trips.stretches)
+        terms = self.rows.of(trips.arms, trips.stretches, trips.begin_wh)
         along = np.cumsum(terms, axis=0)
         along -= np.vstack([np.zeros(along.shape[1]), along])[trips.first][trips.trip]
         sums = self.sums(along)
@@ -372,26 +350,24 @@ class TripDay:
         """Whether heights of junctions are learned, which are features of all edges."""
         return bool((self.belief.column[self.columns] == FIELD).any())
 
-    def _features_along(
-        self, arms: IntArray, stretches: Stretches, before: IntArray
-    ) -> FeaturesAlong:
+    def _features_along(self, stretches: Stretches, before: IntArray) -> FeaturesAlong:
         """Return the sums of features along a tree.
 
         Parameters
         ----------
-        arms, stretches, before
-            (k,) arms, the part of each arm's edge that is driven, and the position before each.
+        stretches, before
+            (k,) parts of edges that are driven, and the position before each.
         """
-        own = np.arange(len(arms))
+        own = np.arange(len(stretches))
         if not self._has_fields:
             own = np.flatnonzero(self.roads.of(stretches.edge) != LOST)
         into = self._turned_root.of_features
-        values = self._driven.features_times(arms[own], stretches[own], into)
+        values = self.rows.features_times(stretches[own], into)
         return FeaturesAlong.of(values, own, before)
 
     def plain_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the expected energy of arms (k,) over parts of edges, nothing lost, (k,) Wh."""
-        energy_wh, cut = self.mean_wh[arms], self._driven.cut(stretches)
+        energy_wh, cut = self.mean_wh[arms], self.rows.cut(stretches)
         if len(cut):
             energy_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
         return energy_wh + stretches.halts * self.halt_wh[stretches.edge]

@@ -16,10 +16,9 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from evroute.arrays import FloatArray, IntArray, part_of
+from evroute.arrays import FloatArray, part_of
 from evroute.energy.defaults import PAPER_PHYSICS, check_physics, physics_of
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
@@ -27,22 +26,21 @@ from evroute.learning.battery_size import BatterySize
 from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
 from evroute.learning.fleet.car_states import CarState, CarStates
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.roads.driven_terms import kept_parts
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.trip_fields import TripFields
 from evroute.learning.roads.trip_record import Terms
-from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
-from evroute.learning.trips.day_terms import DayTerms
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.kept_trips import ROAD, SectionsOfTrips
 from evroute.learning.trips.noise import START
+from evroute.learning.trips.rows import EdgeFeatures, Rows
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     MINUTES,
+    TURNING,
     coefficient_prior,
     potential_slope,
     size,
@@ -52,9 +50,10 @@ from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
-from evroute.network.heights.stretches import Stretches
 from evroute.network.places.zones import day_of
 from evroute.planning.forecasts.pace import Pace
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.of_physics import of_any_date, shared_edges, shared_turns
 from evroute.text import counted
 
 MODEL = "trips"
@@ -101,7 +100,6 @@ class TripEnergies(Belief):
             roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )
         self.times = TripTimes(self.places.known, driving=driving)
-        self.arms = ArmTerms(setting, driving, prior, self.times.pace)
         self._departures = Departures()
         self.battery = BatterySize()
         self._states = CarStates()
@@ -207,7 +205,18 @@ class TripEnergies(Belief):
             return self._fields.row(then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
         b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
-        return self._with_fields(self.arms.row(self.pace, trip, known, b), trip)
+        return self._with_fields(self.rows_on(known).of_trip(trip, b), trip)
+
+    def rows_on(
+        self,
+        conditions: DrivingConditions,
+        fields: Sequence[EdgeFeatures] = (),
+        *,
+        of_all: bool = False,
+    ) -> Rows:
+        """Return the terms of arms on a day at the learned pace. Parameters as in `Rows`."""
+        prior = self.belief.prior
+        return Rows(self.setting, prior, conditions, self.pace, fields, of_all=of_all)
 
     def _with_fields(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
         """Return the row of a trip with its terms (p,)."""
@@ -217,7 +226,7 @@ class TripEnergies(Belief):
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, for files of measured trips."""
-        terms = learned_terms(self.belief.state(), self.arms.prior.names, numbers)
+        terms = learned_terms(self.belief.state(), self.belief.prior.names, numbers)
         return [{self.physics: of_trip} for of_trip in terms]
 
     def expect(self, trip: MeasuredTrip) -> Expected:
@@ -296,26 +305,40 @@ class TripEnergies(Belief):
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
         fields = self._fields
         features, columns, learned_wh = fields.of_edges(b)
-        space = self.arms.space(conditions, slope * network.elevation_m + learned_wh, b)
-        pace_spm = self.pace.paces(np.arange(network.n_edges), conditions.departed_s)
-        driving = self.arms.driving
+        space = self._space(conditions, slope * network.elevation_m + learned_wh, b)
         return TripDay(
             belief,
-            self.vehicle,
             space,
-            DayTerms.at_pace(
-                network, self.vehicle, conditions, pace_spm, features, driving=driving
-            ),
+            self.rows_on(conditions, features, of_all=True),
             columns,
-            kept_parts(lambda arms, stretches: self._part_terms(arms, stretches, conditions)),
             lambda driven: fields.unknown_wh2(driven.edge, driven),
             self.places.sections,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
             self._state(self._car or "").departures.undated,
-            space.halt_wh if driving else np.empty(0),
         )
+
+    def _space(
+        self, conditions: DrivingConditions, junction_wh: FloatArray, b: FloatArray
+    ) -> SearchSpace:
+        """Return the arms with the potential of the belief.
+
+        Parameters
+        ----------
+        conditions
+            Conditions of the day.
+        junction_wh
+            (v,) potential of the junctions, Wh.
+        b
+            (p,) coefficients. The coefficient of stops and turns is the share of the kinetic
+            energy.
+        """
+        roads = self.network, self.vehicle, of_any_date(conditions)
+        edges = shared_edges(*roads).with_potential(junction_wh, conditions)
+        if self.physics != "driving":
+            return edges
+        return shared_turns(*roads).with_potential(edges, float(b[TURNING]))
 
     @property
     def cars(self) -> tuple[str, ...]:
@@ -364,10 +387,3 @@ class TripEnergies(Belief):
     def _roads_of(self, numbers: Sequence[int]) -> FloatArray:
         """Return the features of the roads of trips by their numbers, (n, m)."""
         return self.places.features_of_trips(numbers)
-
-    def _part_terms(
-        self, arms: IntArray, stretches: Stretches, conditions: DrivingConditions
-    ) -> FloatArray:
-        """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
-        terms = self.arms.at(self.pace, arms, conditions, stretches=stretches)
-        return self._fields.of_parts(terms, stretches)

@@ -78,14 +78,6 @@ class Landmarks:
             self._known = known = {asked: self._factor.features(between).T}
         return known[asked]
 
-    def features_one_by_one(self, places: IntArray) -> FloatArray:
-        """Return the features of places (k,), (k, m), each solved alone: it depends on no other."""
-        found = np.empty((len(places), len(self)))
-        for row, place in zip(found, places[:, np.newaxis], strict=True):
-            between = self._covariance(self.places, place)
-            row[:] = self._factor.features(between)[:, 0]
-        return found
-
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""
         features = self.features(places)

@@ -16,11 +16,11 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.terms import (
-    TURNING,
     DrivenEdges,
     coefficient_prior,
     departed,
-    edge_terms,
+    edge_numbers,
+    joining,
 )
 
 WINDOW_S = 5.0
@@ -42,21 +42,12 @@ def speed_terms(
     known
         Conditions of the day.
     """
-    steps = edge_terms(
-        vehicle,
-        _steps(time_s, speed_mps),
-        auxiliary_w=known.auxiliary_w,
-        heating=known.heating(vehicle).per_minute,
-        air_density_kgpm3=known.air_density_kgpm3,
-        payload_kg=known.payload_kg,
-    )
+    steps = edge_numbers(vehicle, _steps(time_s, speed_mps), known).sum(axis=1)
+    of_turns = np.append(steps, changes_wh(known.load(vehicle), time_s, speed_mps))
     found = {}
-    for physics, driving in (("driving", True), ("eq8", False)):
-        prior = coefficient_prior(vehicle, driving=driving)
-        row = np.zeros(len(prior.mean))
-        row[: steps.shape[1]] = steps.sum(axis=0)
-        if driving:
-            row[TURNING] = changes_wh(known.load(vehicle), time_s, speed_mps)
+    for physics, numbers in (("driving", of_turns), ("eq8", steps)):
+        prior = coefficient_prior(vehicle, driving=physics == "driving")
+        row = numbers @ joining(vehicle, known, prior)
         row = departed(row, known.heating(vehicle), prior)
         found[physics] = dict(zip(prior.names, row.tolist(), strict=True))
     return found

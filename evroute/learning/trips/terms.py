@@ -45,6 +45,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.heating import Heating, heating_coefficients, heating_deviations
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.level import STD
@@ -87,7 +88,8 @@ KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(
 LEVEL, TURNING = 10, 11
 BY_TEMPERATURE = slice(HEATING, COOLING + 1)
 """Columns of heating, warm-up and cooling."""
-NO_HEATING: FloatArray = np.zeros(3)
+NUMBERS = (KM, UP, DOWN, MINUTES, DRAG)
+"""Terms that an edge has by itself. All others are combinations of them, and of its turn."""
 LEAF_WH_PER_KM = 75.76
 """Energy of a Nissan Leaf of 40 kWh at 50 km/h (`size`)."""
 SPEED_MPS = (1.0, 40.0)
@@ -195,67 +197,87 @@ class DrivenEdges:
     moving: FloatArray | float = 1.0
 
 
-def edge_terms(
-    vehicle: Vehicle,
-    edges: DrivenEdges,
-    *,
-    auxiliary_w: float | None = None,
-    heating: FloatArray = NO_HEATING,
-    air_density_kgpm3: float = AIR_DENSITY_KGPM3,
-    payload_kg: float = 0.0,
-) -> FloatArray:
-    """Return the terms of edges, (k, 11), full battery and level 0. A row is their sum.
+def edge_numbers(vehicle: Vehicle, edges: DrivenEdges, conditions: DrivingConditions) -> FloatArray:
+    """Return the numbers of edges of which their terms are combinations, (5, k): `NUMBERS`.
 
     Parameters
     ----------
     vehicle
-        Mass, drag coefficient, frontal area and auxiliary power.
+        Mass, drag coefficient and frontal area.
     edges
         The k edges as they are driven.
-    auxiliary_w
-        Auxiliary power known at departure, W. Its term is 0 where it is None (unknown).
-    heating
-        (3,) terms by temperature of one minute (`Heating.per_minute`).
-    air_density_kgpm3
-        Of the day.
-    payload_kg
-        On top of the vehicle's mass. It scales the terms of length and height.
+    conditions
+        Conditions of the day. A payload scales length and heights.
     """
-    minutes, drag_wh = minutes_and_drag(vehicle, edges, air_density_kgpm3)
-    loaded = 1.0 + payload_kg / vehicle.mass_kg
-    extra_w = 0.0
-    if auxiliary_w is not None:
-        heating_w = 60.0 * float(heating @ heating_coefficients(vehicle))
-        extra_w = auxiliary_w - vehicle.auxiliary_w - heating_w
-    return np.column_stack(
-        [
-            loaded * edges.length_m / 1000.0,
-            loaded * edges.up_m,
-            loaded * edges.down_m,
-            minutes,
-            drag_wh,
-            np.zeros(len(minutes)),
-            extra_w * minutes / 60.0,
-            np.outer(minutes, heating),
-            np.zeros(len(minutes)),
-        ]
-    )
+    loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
+    minutes, drag_wh = minutes_and_drag(vehicle, edges, conditions)
+    lengths = edges.length_m / 1000.0, edges.up_m, edges.down_m
+    return np.stack([*(loaded * each for each in lengths), minutes, drag_wh])
 
 
 def minutes_and_drag(
-    vehicle: Vehicle, edges: DrivenEdges, air_density_kgpm3: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the terms of edges that depend on the pace, (k,) minutes and (k,) Wh.
+    vehicle: Vehicle, edges: DrivenEdges, conditions: DrivingConditions
+) -> FloatArray:
+    """Return the numbers of edges that depend on the pace, (2, k): minutes, and drag in Wh.
 
     Parameters
     ----------
-    vehicle, edges, air_density_kgpm3
-        As in `edge_terms`.
+    vehicle, edges, conditions
+        As in `edge_numbers`.
     """
     minutes = edges.length_m * edges.pace_spm / 60.0
     air_mps = np.clip(1.0 / (edges.pace_spm * edges.moving), *SPEED_MPS) + edges.headwind_mps
-    area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
-    return minutes, area * edges.length_m * air_mps * np.abs(air_mps) / J_PER_WH
+    area = 0.5 * conditions.air_density_kgpm3 * vehicle.drag * vehicle.front_m2
+    drag_wh = area * edges.length_m * air_mps * np.abs(air_mps) / J_PER_WH
+    return np.stack([minutes, drag_wh])
+
+
+def joining(vehicle: Vehicle, conditions: DrivingConditions, prior: CoefficientPrior) -> FloatArray:
+    """Return the matrix from the numbers of edges to their terms, (5, p).
+
+    It has a sixth row, for the energy of a turn, where the prior has stops and turns. The full
+    battery and the warm-up are 0.
+
+    Parameters
+    ----------
+    vehicle, conditions
+        The terms of power and temperature are multiples of the minutes by them. That of a power
+        that is not known at departure is 0.
+    prior
+        Prior of the p coefficients, by which the level is a combination of the others.
+    """
+    turns = len(prior.mean) > TURNING
+    matrix = np.zeros((len(NUMBERS) + turns, len(prior.mean)))
+    matrix[np.arange(len(NUMBERS)), NUMBERS] = 1.0
+    heating, minutes = conditions.heating(vehicle).per_minute, NUMBERS.index(MINUTES)
+    matrix[minutes, BY_TEMPERATURE] = heating
+    if conditions.auxiliary_w is not None:
+        heating_w = 60.0 * float(heating @ heating_coefficients(vehicle))
+        matrix[minutes, AUXILIARY] = (conditions.auxiliary_w - vehicle.auxiliary_w - heating_w) / 60
+    if turns:
+        matrix[-1, TURNING] = 1.0
+    if prior.multiplied is not None:
+        matrix[:, LEVEL] = matrix @ prior.multiplied
+    return matrix
+
+
+def joined(numbers: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return the terms of k edges or arms by their numbers, (k, p).
+
+    Each row depends on its own numbers alone. The last digits of a product of matrices depend on
+    the number of rows.
+
+    Parameters
+    ----------
+    numbers
+        (c, k) numbers (`edge_numbers`).
+    matrix
+        (c, p) as of `joining`.
+    """
+    terms = np.multiply.outer(numbers[0], matrix[0])
+    for number, row in zip(numbers[1:], matrix[1:], strict=True):
+        terms += np.multiply.outer(number, row)
+    return terms
 
 
 def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
