@@ -29,6 +29,7 @@ COMMANDS = {
     "simulate": ("simulate.simulate", "Let methods learn in simulated worlds."),
     "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
     "learn": ("learn.learn", "Learn measured trips."),
+    "export": ("export.export", "Write what a belief learned as numbers for other planners."),
     "merge": ("merge.merge", "Unite run folders of one experiment."),
     "report": ("report.report", "Write a page on runs or learned trips."),
     "app": ("dashboard.app", "Open the dashboard in a browser."),

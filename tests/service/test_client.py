@@ -179,3 +179,59 @@ def test_the_program_for_evcc_plans_the_charge_that_the_day_needs(client: Client
     ready = datetime.fromisoformat(unquote(found[2]))
     assert (ready.hour, ready.minute, ready.tzinfo is not None) == (7, 45, True)
     assert done.stdout.startswith(f"{percent} % by 07:45: ")
+
+
+class HomeAssistant(BaseHTTPRequestHandler):
+    """A server in Home Assistant's place: it has a weather, and keeps the states that are set."""
+
+    states: ClassVar[dict[str, Any]] = {}
+    tokens: ClassVar[set[str | None]] = set()
+
+    def do_GET(self) -> None:
+        assert self.path == "/api/states/weather.forecast_home"
+        self.answer({"state": "cloudy", "attributes": {"temperature": -7.5}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.states[self.path.removeprefix("/api/states/")] = body
+        self.answer(body)
+
+    def answer(self, body: Any) -> None:
+        self.tokens.add(self.headers["authorization"])
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *arguments: Any) -> None:
+        """Keep quiet."""
+
+
+def test_the_program_for_home_assistant_sets_what_the_day_needs(client: Client) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "home-assistant.md"
+    (program,) = re.findall(r"```python [^\n]*\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    home, work = "Walnut Street & 33rd Street", "Broadway & 20th Street"
+    edges = client.call("plan", {"origin": home, "destination": work}).value["routes"]["energy"]
+    driven = [{"edge": each, "energy_wh": 9.0, "travel_s": 12.0} for each in edges["edges"]]
+    client.call("trips", {"belief": "my-car", "trips": [{"trip": "1", "edges": driven}]})
+    with ThreadingHTTPServer(("127.0.0.1", 0), HomeAssistant) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        text = program.replace("http://127.0.0.1:8123", f"http://127.0.0.1:{server.server_port}")
+        text = text.replace("http://127.0.0.1:8000", f"http://{client.line}")
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    trips = [
+        {"from": home, "to": work, "depart": "07:45"},
+        {"from": work, "to": home, "depart": "17:30"},
+    ]
+    body = {"belief": "my-car", "trips": trips, "reserve": 10, "p": 0.95}
+    need = client.call("needed_of_day", body | {"conditions": {"temperature_c": -7.5}}).value
+    charge = HomeAssistant.states["sensor.evroute_needed_charge"]
+    assert charge["state"] == need["needed_percent"] > 10
+    assert charge["attributes"]["unit_of_measurement"] == "%"
+    energy = HomeAssistant.states["sensor.evroute_energy"]
+    assert energy["state"] == pytest.approx(need["mean_wh"] / 1000, abs=0.005)
+    shown = energy["attributes"]
+    assert shown["low_kwh"] < energy["state"] < shown["high_kwh"]
+    assert HomeAssistant.tokens == {"Bearer a long-lived access token"}
+    assert not any(place in str(HomeAssistant.states) for place in (home, work))
