@@ -39,6 +39,7 @@ from evroute.planning.forecasts.learned import (
     vehicle_of,
 )
 from evroute.planning.forecasts.recovered import bounded, greatest_charge_wh
+from evroute.planning.forecasts.route_risks import RouteRisks
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
@@ -322,9 +323,12 @@ class Planner:
             raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
         risky = battery is not None and request.most_risk is not None
         forecasts = self.forecasts if risky else None
-        halting = partial(self.halting, places, closed)
-        rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts, halting)
-        describe = cache(partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh))
+        risks = None if battery is None or self.uncertain is None else self.forecasts.risks(battery)
+        halting, chargers = partial(self.halting, places, closed), self.chargers
+        given = problem, fastest, request, battery, chargers, forecasts, risks
+        rows = rows_of_plan(*given, halting)
+        known = partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh, risks=risks)
+        describe = cache(known)
         unlimited = None
         if rows.unlimited is not None:
             route, stops = rows.unlimited
@@ -394,6 +398,7 @@ class Planner:
         *,
         stops: tuple[ChargingStop, ...] = (),
         arrive_wh: float = 0.0,
+        risks: RouteRisks | None = None,
     ) -> PlannedRoute:
         """Return energy, time, length and charge of any route.
 
@@ -405,8 +410,10 @@ class Planner:
             Stops to charge.
         arrive_wh
             Least charge at the end where it is above the reserve, Wh.
+        risks
+            Forecasts of the routes of a request with a battery, or None for new ones.
         """
-        driven = self.numbers.driven(route)
+        driven = self.numbers.driven(route) if risks is None else risks.driven(route)
         left = None if battery is None else self.fading(battery)
         described = self.of_routes.of(route, driven, left, stops)
         heating_wh = self.heating.total_wh(float(driven.time_s.sum()) / 60.0)
@@ -416,7 +423,8 @@ class Planner:
             return described
         energy = None
         if left is not None:
-            energy, forecast = self.forecasts.of_route(route, left, stops, arrive_wh)
+            risks = self.forecasts.risks() if risks is None else risks
+            energy, forecast = risks.of_route(route, left, stops, arrive_wh)
             charges = self._possible(described, left, forecast)
             described = replace(described, charge_forecast=charges)
         if energy is None or self.forecasts.day is not uncertain:

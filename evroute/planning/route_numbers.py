@@ -69,7 +69,7 @@ class RouteNumbers:
             parts[WARM_UP] = float(self.numbers.warm_up.after(driven.time_s.sum()))
         if battery is not None:
             charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-            charge = functions.follow_stops(battery, np.arange(len(driven.arms)), charged)
+            charge = functions.along(battery, charged)
             parts["lost"] = charge.lost_wh
         held_wh = driven.share * (
             self.numbers.held_wh[driven.arms] + space.edges.parts.held_wh[route.rows]

@@ -128,7 +128,7 @@ def test_plans_use_the_learned_size_and_its_doubt(long_hill) -> None:
     day = belief.under(EQ8_CONDITIONS)
     arms = day.space.arms_of_route(Route(rows))
     battery = Battery.of_percent(belief.car.battery_kwh, 80.0, 10.0)
-    trace = planner.charge.follow(battery, arms)
+    trace = planner.charge.take(arms).along(battery)
     forecast = day.forecast(arms, planner.mean_wh[arms], trace)
     sure = replace(forecast, battery_share=0.0)
     assert forecast.interval_wh() == sure.interval_wh()

@@ -190,7 +190,7 @@ def test_no_plan_of_random_networks_is_earlier_by_more_than_the_stated_rounding(
         seen[f"{n_stops} stops"] += 1
         for stop in shown[1][:1]:
             full = [(stop.after_edges, 100.0)]
-            lost_wh = problem.charge.follow_stops(battery, shown[0].rows, full).lost_wh
+            lost_wh = problem.charge.take(shown[0].rows).along(battery, full).lost_wh
             seen["a full battery would lose regeneration"] += lost_wh > 1
     if step == 10 and seen["compared"] > N_COMPILED:
         assert seen["compared"] >= 300
@@ -545,7 +545,7 @@ def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
 
         def risk_of(route: Route, stops: tuple, safe=safe, problem=problem) -> float:
             pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-            trace = problem.charge.follow_stops(safe, route.rows, pairs)
+            trace = problem.charge.take(route.rows).along(safe, pairs)
             return float(trace.low_wh.min() < safe.reserve_wh - 1e-9)
 
         def raised(deviations: float, problem=problem) -> SearchProblem:

@@ -72,7 +72,7 @@ def test_lowest_charges_of_the_tree_are_those_along_its_routes(
         planner, battery = Planner(network, car, physics="eq8"), Battery(5000.0, 4000.0, 0.0)
         tree = charge_tree(planner.problem((0,)), planner.fading(battery))
         for position in range(len(tree.edges)):
-            along = planner.charge.follow(battery, tree.arms[way(tree.before, position)])
+            along = planner.charge.take(tree.arms[way(tree.before, position)]).along(battery)
             assert tree.low_wh[position] == pytest.approx(along.low_wh[-1], abs=1e-9)
             descents += tree.low_wh[position] > tree.begin_wh[position]
     assert descents > 5

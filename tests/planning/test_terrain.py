@@ -87,11 +87,11 @@ def test_one_edge_over_a_hill_changes_every_charge_as_the_same_edge_cut_into_50(
 ) -> None:
     whole, cut = (Planner(each, CAR, physics="eq8").charge for each in hill_twice)
     assert whole.start.tolist() == [0, 2]  # up, then down
-    steps = np.arange(50)
+    steps, first = np.arange(50), whole.take(np.array([0]))
     for capacity_wh in (700.0, 1000.0, 40_000.0):
         for start_wh in np.linspace(5.0, capacity_wh, 30):
             battery = Battery(capacity_wh, start_wh, 5.0, 80.0, fade)
-            one, many = whole.follow(battery, np.array([0])), cut.follow(battery, steps)
+            one, many = first.along(battery), cut.take(steps).along(battery)
             assert one.charge_wh[-1] == pytest.approx(many.charge_wh[-1], abs=1e-8)
             assert one.low_wh.min() == pytest.approx(many.charge_wh.min(), abs=1e-8)
             assert one.lost_wh == pytest.approx(many.lost_wh, abs=1e-8)
@@ -103,9 +103,9 @@ def test_one_edge_over_a_hill_changes_every_charge_as_the_same_edge_cut_into_50(
         assert whole.before(battery, 5.0, 0) == pytest.approx(need_wh, abs=1e-8)
         assert need_wh > 5.0 + whole.energy_wh[0] + 100.0  # the summit needs more than the end
         if not fade:  # f(s) = min(s - net, out) if s >= in
-            out_wh = whole.follow(battery, np.array([0])).charge_wh[-1]
+            out_wh = first.along(battery).charge_wh[-1]
             for start_wh in np.linspace(need_wh, capacity_wh, 9) if np.isfinite(need_wh) else ():
-                trace = whole.follow(replace(battery, start_wh=start_wh), np.array([0]))
+                trace = first.along(replace(battery, start_wh=start_wh))
                 expected_wh = min(start_wh - whole.energy_wh[0], out_wh)
                 assert trace.charge_wh[-1] == pytest.approx(expected_wh, abs=1e-8)
                 assert trace.low_wh.min() >= 5.0 - 1e-8

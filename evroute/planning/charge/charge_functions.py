@@ -157,26 +157,26 @@ class ChargeFunctions:
         least_wh = np.minimum.reduceat(taken_wh[1:], self.start[:-1]) - before_wh
         return float((least_wh - np.minimum(self.energy_wh, 0.0)).min(initial=0.0))
 
-    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
-        """Return the charge over arms (k,) in driving order, also below the reserve."""
-        row, place = expanded(self.start, arms)
-        return follow(battery, self.step_wh[row], np.searchsorted(place, np.arange(len(arms) + 1)))
-
-    def follow_stops(
-        self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
-    ) -> ChargeTrace:
-        """Return the charge over arms (k,) with stops. At a stop it is that on arrival.
+    def along(self, battery: Battery, stops: Sequence[tuple[int, float]] = ()) -> ChargeTrace:
+        """Return the charge over the arms in their order, also below the reserve.
 
         Parameters
         ----------
         battery
             Charge at the start.
-        arms
-            (k,) arms in driving order.
         stops
-            Number of arms driven before each stop, and charge after it, %.
+            Number of arms driven before each stop, and charge after it, %. At a stop the charge is
+            that on arrival.
         """
-        legs = [self.follow(started, leg) for leg, started in legs_between(battery, arms, stops)]
+        if not stops:
+            return follow(battery, self.step_wh, self.start)
+        ends = pairwise([0, *(after for after, _ in stops), len(self.energy_wh)])
+        starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
+        legs = list[ChargeTrace]()
+        for (begin, end), start_wh in zip(ends, starts_wh, strict=True):
+            start = self.start[begin : end + 1]
+            step_wh = self.step_wh[start[0] : start[-1]]
+            legs.append(follow(replace(battery, start_wh=start_wh), step_wh, start - start[0]))
         return ChargeTrace(
             np.concatenate([leg.charge_wh[k > 0 :] for k, leg in enumerate(legs)]),
             np.concatenate([leg.low_wh[k > 0 :] for k, leg in enumerate(legs)]),
@@ -217,21 +217,3 @@ def _before(battery: Battery, end_wh: float, step_wh: FloatArray) -> float:
     """Return the least charge before steps (r,) Wh in driving order, as `before` does."""
     steps = Steps(np.array([0, len(step_wh)]), step_wh)
     return float(before_arm(steps, battery.charges(), end_wh, 0))
-
-
-def legs_between(
-    battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
-) -> list[tuple[IntArray, Battery]]:
-    """Return the arms of each leg between stops, and the battery that it begins with.
-
-    Parameters
-    ----------
-    battery, arms, stops
-        As in `ChargeFunctions.follow_stops`.
-    """
-    ends = pairwise([0, *(after for after, _ in stops), len(arms)])
-    starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
-    return [
-        (arms[slice(*leg)], replace(battery, start_wh=start_wh))
-        for leg, start_wh in zip(ends, starts_wh, strict=True)
-    ]

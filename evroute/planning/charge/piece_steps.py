@@ -11,7 +11,6 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.heights.pieces import Pieces
-from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches.compiled import compiled, read_only
 from evroute.planning.searches.search import LARGE, numba_installed
@@ -79,10 +78,6 @@ class StepsOnDemand(ChargeFunctions):
         taken: ChargeFunctions = vars(self)["_over"].take(arms)
         return taken
 
-    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
-        """Return the charge over arms (k,) in driving order, also below the reserve."""
-        return self.take(arms).follow(battery, np.arange(len(arms)))
-
 
 class OwnBehind(ChargeFunctions):
     """Charge functions that all requests share, and behind them the functions of one request.
@@ -124,10 +119,6 @@ class OwnBehind(ChargeFunctions):
         both = shared.take(arms[first]).joined(own.take(arms[~first] - len(shared.energy_wh)))
         order = np.where(first, np.cumsum(first), first.sum() + np.cumsum(~first)) - 1
         return both.take(order)
-
-    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
-        """Return the charge over arms (k,) in driving order, also below the reserve."""
-        return self.take(arms).follow(battery, np.arange(len(arms)))
 
 
 def steps_over_pieces(

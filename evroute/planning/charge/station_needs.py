@@ -241,7 +241,7 @@ class StationNeeds:
         problem, legs, graph = self.problem, self.problem.legs, self.problem.legs.search.line_graph
         roots = list[tuple[int, float, int]]()
         for into, arm in legs.own_turns()[BEFORE_START]:
-            begun = problem.charge.follow(battery, np.array([arm]))
+            begun = problem.charge.take(np.array([arm])).along(battery)
             if into < legs.n_states and begun.low_wh[1] >= battery.reserve_wh - TOLERANCE_WH:
                 roots.append((into, float(begun.charge_wh[1]), -1))
         turns = backwards(legs, problem.head_wh, roots)._replace(

@@ -177,6 +177,7 @@ def rows_of_plan(
     battery: Battery | None,
     chargers: Sequence[Charger],
     forecasts: DayForecasts | None,
+    risks: RouteRisks | None,
     halting: Callable[[tuple[Halt, ...]], SearchProblem],
 ) -> Rows:
     """Return the rows of a plan, or the row with stops if it may charge and has to.
@@ -195,6 +196,8 @@ def rows_of_plan(
         Sockets that fit the car.
     forecasts
         Forecasts that a limit of risk needs, or None without a limit.
+    risks
+        Forecasts of the routes of the request, or None without a limit.
     halting
         Returns the request with the numbers of its arms where routes may stop at halts.
 
@@ -208,7 +211,14 @@ def rows_of_plan(
     chargers = wanted(chargers, request)
     halts = dict.fromkeys(each.halt for each in chargers if each.halt is not None)
     charging = _Charging(
-        problem, fastest, request, battery, chargers, forecasts, lambda: halting(tuple(halts))
+        problem,
+        fastest,
+        request,
+        battery,
+        chargers,
+        forecasts,
+        risks,
+        lambda: halting(tuple(halts)),
     )
     return charging.rows()
 
@@ -223,6 +233,7 @@ class _Charging:
     battery: Battery
     chargers: Sequence[Charger]
     forecasts: DayForecasts | None
+    risks: RouteRisks | None
     halting: Callable[[], SearchProblem]
 
     def rows(self) -> Rows:
@@ -375,11 +386,12 @@ class _Charging:
         battery
             The charge.
         """
+        risks, arrive_wh = self.risks, self.arrive_wh
         assert self.safe is not None, "plans within a limit of risk have one"
-        arrive_wh = self.arrive_wh
+        assert risks is not None, "a limit of risk needs forecasts"
 
         def risk_of(route: Route, stops: tuple[ChargingStop, ...]) -> float:
-            return self.risks.risk_of(route, battery, stops, arrive_wh)
+            return risks.risk_of(route, battery, stops, arrive_wh)
 
         given = self.with_halts, battery, self.at_nodes, self.wishes
         return StopsWithin(*given, self.safe.most, risk_of, self.raised)
@@ -400,12 +412,6 @@ class _Charging:
         """Deviation of the energy of each arm of the request with stations, (a,) Wh."""
         assert self.forecasts is not None, "a limit of risk needs forecasts"
         return self.forecasts.std_wh(self.with_halts)
-
-    @cached_property
-    def risks(self) -> RouteRisks:
-        """Risks of routes with stops."""
-        assert self.forecasts is not None, "a limit of risk needs forecasts"
-        return self.forecasts.risks()
 
     @property
     def arrive_wh(self) -> float:
@@ -443,7 +449,8 @@ class _Charging:
         risk = self.request.most_risk
         if self.forecasts is None or risk is None:
             return None
-        return self.forecasts.search(self.problem, self.battery, risk, self.arrive_wh)
+        given = self.problem, self.battery, risk, self.arrive_wh
+        return self.forecasts.search(*given, self.risks)
 
     @cached_property
     def at_risk(self) -> SearchProblem:

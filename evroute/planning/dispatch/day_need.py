@@ -141,7 +141,7 @@ class DayNeed:
         """Return the expected charge along each trip, or None if it falls below the reserve."""
         traces: list[ChargeTrace] = []
         for charge in self.charges:
-            trace = charge.follow(battery, np.arange(len(charge.energy_wh)))
+            trace = charge.along(battery)
             lowest_wh = float(trace.low_wh.min())
             if lowest_wh < battery.reserve_wh - TOLERANCE_WH:
                 return None

@@ -13,14 +13,9 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch, RiskWords
 from evroute.planning.charge.risk_bounds import RiskBounds
-from evroute.planning.forecasts.forecast import (
-    ChargeForecast,
-    EnergyForecast,
-    Legs,
-    cases_of,
-)
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, cases_of
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.forecasts.route_risks import RouteRisks, followed
+from evroute.planning.forecasts.route_risks import RouteRisks
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -81,26 +76,16 @@ class DayForecasts:
         stops: Sequence[ChargingStop] = (),
         arrive_wh: float = 0.0,
     ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast the energy of a route, and the charge along it.
-
-        Parameters
-        ----------
-        route, battery
-            Route, and the charge that it begins with.
-        stops
-            Stops to charge, each of which ends a leg. One leg without.
-        arrive_wh
-            Least charge at the end where it is above the reserve, Wh.
-        """
-        pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-        driven, started = self.numbers.driven(route), self.fading(battery)
-        charge = self.numbers.warmed(driven)
-        energy, trace = followed(self.day, driven, charge, started, pairs)
-        legs = Legs.of(started, len(driven.arms), pairs, arrive_wh)
-        return energy, energy.charge(started, trace, legs)
+        """Forecast the energy of a route, and the charge along it (`RouteRisks.of_route`)."""
+        return self.risks().of_route(route, battery, stops, arrive_wh)
 
     def search(
-        self, problem: SearchProblem, battery: Battery, risk: float, arrive_wh: float = 0.0
+        self,
+        problem: SearchProblem,
+        battery: Battery,
+        risk: float,
+        arrive_wh: float = 0.0,
+        risks: RouteRisks | None = None,
     ) -> RiskSearch:
         """Return the searches of a request for routes within a limit of risk.
 
@@ -112,12 +97,15 @@ class DayForecasts:
             Greatest probability of ever falling below the reserve, in (0, 0.5].
         arrive_wh
             Least charge at the end where it is above the reserve, Wh.
+        risks
+            Forecasts of the routes of the request that other searches share, or None.
         """
-        bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks(battery)
+        bounds = RiskBounds(problem, self.std_wh(problem))
+        risks = self.risks(battery) if risks is None else risks
         risk_of = partial(risks.risk_of, arrive_wh=arrive_wh)
 
         def words_of(route: Route, battery: Battery) -> RiskWords:
-            energy, charge = self.of_route(route, battery)
+            energy, charge = risks.of_route(route, battery)
             return RiskWords(cases_of(charge, risk), self._doubt(energy, charge))
 
         return RiskSearch(bounds, battery, risk, risk_of, risks.least_of, words_of)

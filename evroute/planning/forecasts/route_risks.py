@@ -16,14 +16,14 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import ChargingStop
-from evroute.planning.forecasts.forecast import EnergyForecast, Legs
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.forecasts.many_trips import ManyPassages, ManyTrips, TripsTogether
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 
 
 class RouteRisks:
-    """Risks of the routes of one request, each computed once.
+    """Forecasts and risks of the routes of one request, each computed once.
 
     Parameters
     ----------
@@ -47,8 +47,35 @@ class RouteRisks:
         self._day, self._numbers, self._car = day, numbers, car
         self._fading = fading
         self._arms: dict[Route, tuple[DrivenArms, ChargeFunctions]] = {}
-        self._forecasts: dict[tuple[Route, Battery], tuple[EnergyForecast, ChargeTrace]] = {}
-        self._risks: dict[tuple[Hashable, ...], float] = {}
+        self._followed: dict[Hashable, tuple[EnergyForecast, ChargeTrace]] = {}
+        self._charges: dict[Hashable, ChargeForecast] = {}
+
+    def of_route(
+        self,
+        route: Route,
+        battery: Battery,
+        stops: Sequence[ChargingStop] = (),
+        arrive_wh: float = 0.0,
+    ) -> tuple[EnergyForecast, ChargeForecast]:
+        """Forecast the energy of a route, and the charge along it.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with.
+        stops
+            Stops to charge, each of which ends a leg. One leg without.
+        arrive_wh
+            Least charge at the end where it is above the reserve, Wh.
+        """
+        pairs = tuple((stop.after_edges, stop.to_percent) for stop in stops)
+        energy, trace = self._energy(route, battery, pairs)
+        key = route, battery, pairs, arrive_wh
+        if key not in self._charges:
+            started = self._fading(battery)
+            legs = Legs.of(started, len(trace.charge_wh) - 1, pairs, arrive_wh)
+            self._charges[key] = energy.charge(started, trace, legs)
+        return energy, self._charges[key]
 
     def risk_of(
         self,
@@ -61,24 +88,14 @@ class RouteRisks:
 
         Parameters
         ----------
-        route, battery
-            Route, and the charge that it begins with.
-        stops
-            Stops to charge, after each of which the charge is known.
-        arrive_wh
-            Least charge at the end where it is above the reserve, Wh.
+        route, battery, stops, arrive_wh
+            As in `of_route`. After each stop the charge is known.
         """
-        pairs = tuple((stop.after_edges, stop.to_percent) for stop in stops)
-        key = route, battery, pairs, arrive_wh
-        if key not in self._risks:
-            started = self._fading(battery)
-            if pairs:
-                energy, trace = followed(self._day, *self._driven(route), started, pairs)
-            else:
-                energy, trace = self._followed(route, battery)
-            legs = Legs.of(started, len(trace.charge_wh) - 1, pairs, arrive_wh)
-            self._risks[key] = 1.0 - energy.charge(started, trace, legs).never_below_reserve
-        return self._risks[key]
+        return 1.0 - self.of_route(route, battery, stops, arrive_wh)[1].never_below_reserve
+
+    def driven(self, route: Route) -> DrivenArms:
+        """Return the arms of a route."""
+        return self._driven(route)[0]
 
     def _driven(self, route: Route) -> tuple[DrivenArms, ChargeFunctions]:
         if route not in self._arms:
@@ -86,12 +103,14 @@ class RouteRisks:
             self._arms[route] = driven, self._numbers.warmed(driven)
         return self._arms[route]
 
-    def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
-        key = route, battery
-        if key not in self._forecasts:
-            given = *self._driven(route), self._fading(battery)
-            self._forecasts[key] = followed(self._day, *given, size=self._size(battery))
-        return self._forecasts[key]
+    def _energy(
+        self, route: Route, battery: Battery, pairs: tuple[tuple[int, float], ...] = ()
+    ) -> tuple[EnergyForecast, ChargeTrace]:
+        key = route, battery, pairs
+        if key not in self._followed:
+            given = *self._driven(route), self._fading(battery), pairs
+            self._followed[key] = followed(self._day, *given, size=self._size(battery))
+        return self._followed[key]
 
     def _size(self, battery: Battery) -> float:
         """Return the capacity of a battery over that of the car."""
@@ -106,13 +125,13 @@ class RouteRisks:
             The routes, and the charge that each begins with.
         """
         if len(routes) < 2 or not isinstance(self._day, ManyTrips):
-            return [_least(*self._followed(route, battery), battery) for route in routes]
+            return [_least(*self._energy(route, battery), battery) for route in routes]
         trips, lost = self._together(routes, battery)
         given = trips.arms, trips.first, trips.begin_wh / self._size(battery), trips.stretches
         variance_wh2 = self._day.moments_of_trips(*given)[1]
         end_wh = trips.end_wh[np.append(trips.first[1:], len(trips.arms)) - 1]
         deviates = ((end_wh - battery.reserve_wh) / np.sqrt(variance_wh2)).tolist()
-        beyond = self._followed(routes[0], battery)[0].beyond
+        beyond = self._energy(routes[0], battery)[0].beyond
         pairs = zip(deviates, lost.tolist(), strict=True)
         return [0.0 if loses else beyond(above) for above, loses in pairs]
 
@@ -172,7 +191,7 @@ def followed(
     size
         Capacity over that of the car of the day, which loses regeneration above a share of it.
     """
-    trace = charge.follow_stops(battery, np.arange(len(driven.arms)), stops)
+    trace = charge.along(battery, stops)
     energy_wh, begun = expected_by(day, driven, charge), trace
     if stops:  # an arm after a stop begins with the charge after it
         charge_wh = trace.charge_wh.copy()
@@ -237,7 +256,7 @@ def _follow_all(
     lost = np.zeros(r, dtype=np.bool_)
     for row in np.flatnonzero(battery.start_wh - least_wh > battery.lossless_wh).tolist():
         arms = np.arange(first[row], first[row] + count[row])
-        trace = charge.follow(battery, arms)
+        trace = charge.take(arms).along(battery)
         charges_wh[:, arms] = trace.charge_wh[:-1], trace.charge_wh[1:], trace.low_wh[1:]
         lost[row] = trace.lost_wh != 0.0
     return charges_wh, lost

@@ -1,7 +1,7 @@
 """Legs: the searches of one request, from place to place."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +95,9 @@ class Legs:
     pieces: tuple[Piece, ...] = ()
     halts: Halts | None = None
     beyond: tuple[tuple[int, int | None], ...] = ()
+    _arms: dict[Route, IntArray] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     @classmethod
     def over(
@@ -131,7 +134,12 @@ class Legs:
         return max(len(self.stops), 1) * self.search.line_graph.n_edges
 
     def arms_of_route(self, route: Route) -> IntArray:
-        """Return the arms of a route of this request, (k,), in driving order."""
+        """Return the arms of a route of this request, (k,), in driving order. Looked up once."""
+        if route not in self._arms:
+            self._arms[route] = self._found_arms(route)
+        return self._arms[route]
+
+    def _found_arms(self, route: Route) -> IntArray:
         if self.halts is None:
             return self._arms_of_part(route)
         own, found = self._part_rows(self.halts), []

@@ -112,13 +112,30 @@ class SearchProblem:
         route
             The route.
         stops
-            As in `ChargeFunctions.follow_stops`.
+            As in `ChargeFunctions.along`.
         """
-        arms = self.legs.arms_of_route(route)
-        if not self.warm_up.whole_wh:
-            return self.charge.follow_stops(battery, arms, stops)
-        warmed = self.charge.take(arms).beginning(self.warm_up.along(self.time_s[arms]))
-        return warmed.follow_stops(battery, np.arange(len(arms)), stops)
+        key = route, battery, tuple(stops)
+        if key not in self._followed:
+            self._followed[key] = self._driven(route).along(battery, stops)
+        return self._followed[key]
+
+    @cached_property
+    def _followed(self) -> dict[Hashable, ChargeTrace]:
+        return {}
+
+    def _driven(self, route: Route) -> ChargeFunctions:
+        """Return the charge functions of the arms of a route, with its warm-up. Made once."""
+        if route not in self._functions:
+            arms = self.legs.arms_of_route(route)
+            driven = self.charge.take(arms)
+            if self.warm_up.whole_wh:
+                driven = driven.beginning(self.warm_up.along(self.time_s[arms]))
+            self._functions[route] = driven
+        return self._functions[route]
+
+    @cached_property
+    def _functions(self) -> dict[Route, ChargeFunctions]:
+        return {}
 
     def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
         """Return the weights (a,) of the arms by a weight rule, Wh. They must not be changed."""
