@@ -1,13 +1,14 @@
 """Announced risks against drives: trips planned with a limit of risk (`docs/results/charge.md`).
 
-    python studies/risk_figures.py denver 40 60 300 348 60
-    python studies/risk_figures.py denver 40 60 400 448 60 rough eq8
+    python -m studies.risk_figures denver 40 60 300-347
+    python -m studies.risk_figures denver 40 60 600-647,700-779 rough eq8 --store risk-promise
 
 Seeds of the forecasts on roads not driven before, fixed before the first run: development 500 to
-523, judged once 600 to 647, both `denver 40 60 FIRST END 60 rough eq8`.
+523, judged once 600 to 647 and, in a second set, 700 to 779, all by `rough eq8`.
 
-Arguments: network, trips learned before, trips planned, first seed, the one after the last,
-minutes after which no further seed is begun, and optionally worlds and the physics of the belief.
+Arguments: network, trips learned before, trips planned, seeds, and optionally worlds and the
+physics of the belief. Trips are kept in a file (`--rows`), and a seed that is there is
+not played again: a run that was stopped continues.
 The worlds drive at steady speeds (``eq8``). A belief with the driver's physics (the default) counts
 the lowest charge inside edges, before a car that brakes takes energy back. The worlds have no such
 points, so that its announced risks are too high here. In each world and seed the belief of
@@ -20,15 +21,18 @@ world `drift` after its first change are shown apart.
 A row: plans, refused plans, mean risk announced, share of trips that fell below the reserve, their
 ratio with its 90 % interval by resampling seeds (the worlds of a seed share trips and drivers),
 mean energy, trips whose route without the limit is riskier than the limit, the median price of the
-limit there, and plans in which no better route exists.
+limit there, and plans in which no better route exists. Rows are of all worlds, of the trips on
+which the limit acts, of roads driven before or not, of each set of seeds and of each world.
 
 A second table has the bias of forecasts: the mean error of the energy in predicted deviations, of
 the chosen route and, driven on the same trip, of the route without the limit.
 """
 
+import json
 import sys
-import time
+from argparse import ArgumentParser
 from collections.abc import Iterator
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -46,6 +50,7 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.plan import PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.worlds.demand.demand import load_demand
+from studies.pages.tables import store
 
 WORLDS = ("rough", "cold", "congestion", "drift")
 CHANGED = {"drift": 70}
@@ -56,7 +61,8 @@ RESERVE_PERCENT = 1.0
 RESAMPLES = 2000
 EXPONENTS = -1.0, 0.25
 """Range of the binary logarithm of the risk of the least-energy route, in limits."""
-TITLES = "limit, plans, refused, announced, fell, ratio, 90 %, mean Wh, limit acts, price, exact"
+COLUMNS = ["limit", "plans", "refused", "announced", "fell", "ratio", "90 %", "mean Wh"]
+COLUMNS += ["limit acts", "price", "exact"]
 
 
 class Log:
@@ -171,7 +177,7 @@ def start_of(planner: Planner, route: Route, risk: float) -> Battery:
     return Battery.of_percent(kwh, high, RESERVE_PERCENT)
 
 
-def line(named: str, rows: list[dict]) -> str:
+def cells(named: str, rows: list[dict]) -> list[str]:
     """Return a row of the table."""
     trips = [row for row in rows if not row["refused"]]
     seeds = sorted({row["seed"] for row in trips})
@@ -188,32 +194,42 @@ def line(named: str, rows: list[dict]) -> str:
     fell, announced = totals[picks].sum(axis=1).T
     low, high = np.quantile(fell / announced, [0.05, 0.95])
     fell, announced = totals.sum(axis=0) / len(trips)
-    other = [row for row in trips if row["usual"] > row["level"]]
+    other = [row for row in trips if acts(row)]
     price = "-"
     if other:
         price = f"{np.median([row['extra_wh'] for row in other]):+.0f} Wh, "
         price += f"{np.median([row['extra_s'] for row in other]):+.0f} s"
-    return (
-        f"| {named} | {len(rows)} | {len(rows) - len(trips)} | {announced:.2%} | {fell:.2%} | "
-        f"{fell / announced:.2f} | {low:.2f} to {high:.2f} | "
-        f"{np.mean([row['energy_wh'] for row in trips]):.0f} | {len(other)} | "
-        f"{price} | {np.mean([row['exact'] for row in trips]):.0%} |"
-    )
+    return [
+        *(named, f"{len(rows)}", f"{len(rows) - len(trips)}", f"{announced:.2%}", f"{fell:.2%}"),
+        *(f"{fell / announced:.2f}", f"{low:.2f} to {high:.2f}"),
+        *(f"{np.mean([row['energy_wh'] for row in trips]):.0f}", f"{len(other)}", price),
+        f"{np.mean([row['exact'] for row in trips]):.0%}",
+    ]
 
 
-def table(rows: list[dict]) -> None:
-    """Print the rows of all worlds, of roads driven before or not, and of each world."""
-    print(f"| {TITLES.replace(', ', ' | ')} |\n{'| --- ' * len(TITLES.split(', '))}|")
+def acts(row: dict) -> bool:
+    """Return whether the route without the limit is riskier than the limit."""
+    return bool(row.get("usual", 0.0) > row["level"])
+
+
+def table(rows: list[dict], sets: list[range]) -> list[list[str]]:
+    """Return the rows of all worlds, then those of their parts."""
     usual = [row for row in rows if row["world"] in WORLDS]
-    groups = {"": usual}
+    groups = {"": usual, "the limit acts, ": [row for row in usual if acts(row)]}
     for name, known in (("mostly roads driven before, ", True), ("mostly others, ", False)):
         groups[name] = [row for row in usual if row.get("known") == known]
-    for world in dict.fromkeys(row["world"] for row in rows):
+    for seeds in sets if len(sets) > 1 else []:
+        named = f"seeds {seeds[0]} to {seeds[-1]}, "
+        groups[named] = [row for row in usual if row["seed"] in seeds]
+    worlds = list(dict.fromkeys(row["world"] for row in rows))
+    for world in worlds if len(worlds) > 1 else []:
         groups[f"{world}, "] = [row for row in rows if row["world"] == world]
-    for name, group in groups.items():
-        for level in LEVELS:
-            if some := [row for row in group if row["level"] == level]:
-                print(line(f"{name}{level:.0%}", some))
+    return [
+        cells(f"{name}{level:.0%}", some)
+        for name, group in groups.items()
+        for level in LEVELS
+        if (some := [row for row in group if row["level"] == level])
+    ]
 
 
 def bias(rows: list[dict]) -> None:
@@ -225,7 +241,7 @@ def bias(rows: list[dict]) -> None:
     )
     for world in dict.fromkeys(row["world"] for row in rows):
         own = [row for row in rows if row["world"] == world and not row["refused"]]
-        groups = {"all": own, "the limit acts": [r for r in own if r["usual"] > r["level"]]}
+        groups = {"all": own, "the limit acts": [row for row in own if acts(row)]}
         groups["roads mostly driven before"] = [row for row in own if row["known"]]
         groups["mostly others"] = [row for row in own if not row["known"]]
         for name, some in groups.items():
@@ -250,23 +266,56 @@ def bias_line(named: str, rows: list[dict]) -> str:
     )
 
 
-def main(
-    network: str, learned: int, planned: int, first: int, end: int, minutes: int, *names: str
-) -> None:
-    """Run the seeds in order, and print the tables."""
-    rows: list[dict] = []
-    worlds = [name for name in names if name in WORLDS] or WORLDS
-    physics = next((name for name in names if name in KINDS_OF_PHYSICS), PHYSICS)
-    begun_s = time.monotonic()
-    for seed in range(first, end):
-        if time.monotonic() - begun_s > 60 * minutes:
-            break
-        for world in worlds:
-            rows += trips_of(world, network, learned, planned, seed, physics)
-        print(f"seed {seed}: {len(rows)} trips", file=sys.stderr, flush=True)
-    table(rows)
+def kept(path: Path | None) -> list[dict]:
+    """Return the trips of a file, without a line that was cut off."""
+    if path is None or not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def ranges(text: str) -> list[range]:
+    """Return the seeds of a text such as ``600-647,700-779``."""
+    ends = [part.split("-") for part in text.split(",")]
+    return [range(int(part[0]), int(part[-1]) + 1) for part in ends]
+
+
+def main() -> None:
+    """Play the seeds in order, and print or store the table."""
+    asked = ArgumentParser()
+    asked.add_argument("network")
+    asked.add_argument("learned", type=int)
+    asked.add_argument("planned", type=int)
+    asked.add_argument("seeds", type=ranges)
+    asked.add_argument("names", nargs="*", choices=[*WORLDS, *KINDS_OF_PHYSICS])
+    asked.add_argument("--rows", type=Path, help="file of trips, continued")
+    asked.add_argument("--store", help="name of the table in docs/tables")
+    given = asked.parse_args()
+    worlds = [name for name in given.names if name in WORLDS] or WORLDS
+    physics = next((name for name in given.names if name in KINDS_OF_PHYSICS), PHYSICS)
+    found = kept(given.rows)
+    played = {row["seed"] for row in found}
+    wanted = [seed for seeds in given.seeds for seed in seeds]
+    for seed in wanted:
+        if seed in played:
+            continue
+        asks = given.network, given.learned, given.planned, seed, physics
+        new = [row for world in worlds for row in trips_of(world, *asks)]
+        found += new
+        if given.rows is not None:
+            with given.rows.open("a", encoding="utf-8") as file:
+                file.write("".join(f"{json.dumps(row, default=float)}\n" for row in new))
+        print(f"seed {seed}: {len(found)} trips", file=sys.stderr, flush=True)
+    rows = sorted((row for row in found if row["seed"] in wanted), key=lambda row: row["seed"])
+    summary = table(rows, given.seeds)
+    for row in [COLUMNS, *summary]:
+        print(" | ".join(row))
     bias(rows)
+    if given.store:
+        words = *sys.argv[1 : 5 + len(given.names)], "--store", given.store
+        command = f"python -m studies.risk_figures {' '.join(words)}"
+        store(given.store, COLUMNS, summary, command=command, networks=[given.network])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:7]), *sys.argv[7:])
+    main()
