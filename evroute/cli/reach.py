@@ -43,8 +43,8 @@ def reach(
         ),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (
-            goal is not None and ({"soc", "risk"} & texts.keys() or geojson or map_),
-            "--soc, --risk, --geojson and --map go with --from, not with --to",
+            goal is not None and ("soc" in texts or geojson or map_),
+            "--soc, --geojson and --map go with --from, not with --to",
         ),
         (goal is None and "soc" not in texts, "--from needs the charge at the start: --soc"),
     )
@@ -57,7 +57,7 @@ def reach(
     door = names.of_car(texts.get("car"), texts.get("vehicle")).open()
     planner = door.planner(wanted.vehicle, wanted.conditions)
     if isinstance(wanted, NeedRequest):
-        _print_needs(need_asked(planner, wanted))
+        _print_needs(need_asked(planner, wanted), wanted)
         return
     found = reach_asked(planner, wanted)
     write(geojson, lambda: reach_geojson(found))
@@ -68,11 +68,14 @@ def reach(
             typer.echo(written)
 
 
+def _by(risk: float | None) -> str:
+    return "by expected energies" if risk is None else f"at a risk of {100 * risk:.4g} %"
+
+
 def _print(found: Reach) -> None:
     network, battery = found.network, found.battery
-    by = "by expected energies" if found.risk is None else f"at a risk of {100 * found.risk:.4g} %"
     typer.echo(
-        f"within reach {by}: {found.within.sum():,} of {network.n_edges:,} roads, "
+        f"within reach {_by(found.risk)}: {found.within.sum():,} of {network.n_edges:,} roads, "
         f"{found.length_m / 1000:.1f} km, up to {found.extent_m / 1000:.1f} km away"
     )
     reserve = battery.percent(battery.reserve_wh)
@@ -85,12 +88,13 @@ def _print(found: Reach) -> None:
     typer.echo(found.note or "uncertainty of physics alone: no trip was learned")
 
 
-def _print_needs(percent: FloatArray) -> None:
+def _print_needs(percent: FloatArray, wanted: NeedRequest) -> None:
     possible = percent[np.isfinite(percent)]
     typer.echo(
-        f"{len(possible):,} of {len(percent):,} roads lead there on a full battery by expected "
-        "energies"
+        f"{len(possible):,} of {len(percent):,} roads lead there on a full battery "
+        f"{_by(wanted.most_risk)}"
     )
     for share in SHARES if len(possible) else ():
         least = np.quantile(possible, share / 100, method="inverted_cdf")
-        typer.echo(f"{share} % of them need at most {least:.1f} % of charge")
+        shown = f"{least:.1f}" if wanted.most_risk is None else f"{least:.0f}"
+        typer.echo(f"{share} % of them need at most {shown} % of charge")

@@ -14,7 +14,7 @@ exceeds ``s + m/W``: search labels stay exact.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,6 +79,17 @@ class Battery:
         return cls(
             capacity_wh, capacity_wh * (start_percent / 100), capacity_wh * (reserve_percent / 100)
         )
+
+    def started(self, percent: float) -> "Battery":
+        """Return the battery with another charge at the start, at least the reserve.
+
+        Parameters
+        ----------
+        percent
+            The charge, %.
+        """
+        start_wh = max(self.capacity_wh * (percent / 100), self.reserve_wh)
+        return replace(self, start_wh=start_wh)
 
     @classmethod
     def requested(

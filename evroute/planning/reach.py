@@ -5,12 +5,14 @@ exact as the searches of single plans are (`labels`). Forecasts follow the tree 
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import require
@@ -18,8 +20,9 @@ from evroute.network.geo import gpd
 from evroute.network.heights.stretches import Stretches
 from evroute.network.places.positions import Position, point, positions, whole_edges
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery
+from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
+from evroute.planning.charge.ways_to import ways_to
 from evroute.planning.fields import (
     CAR,
     DEPART,
@@ -42,6 +45,7 @@ from evroute.planning.forecasts.route_risks import RouteRisks
 from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
+from evroute.planning.searches.search_problem import SearchProblem
 
 RESERVE_OF_RANGE = replace(RESERVE, help="Lowest allowed charge, %.")
 RISK_OF_RANGE = replace(
@@ -53,6 +57,8 @@ LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
 TOGETHER = 256
 """Number of routes whose risks are bounded at once."""
+TIE_WH_PER_S = 1e-9
+"""Weight of time beside energy, which decides between ways of equal energy."""
 
 
 class RangeRequest(Request):
@@ -85,10 +91,16 @@ class NeedRequest(Request):
 
     destination: Annotated[str, DESTINATION]
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
+    risk: Annotated[Risk, RISK_OF_RANGE] = PROMISE
     vehicle: VehicleField = None
     car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
+
+    @property
+    def most_risk(self) -> float | None:
+        """Greatest probability of ever falling below the reserve, or None for no limit."""
+        return self.risk if isinstance(self.risk, float) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,6 +187,7 @@ def reach(
     EvrouteError
         If a risk is given without a belief.
     """
+    _check_risk(planner, risk)
     planner.follow()
     origins = _positions(planner.network, origin, leaving=True)
     problem = problem_between(planner.numbers, planner.search, origins, (), ())
@@ -190,11 +203,6 @@ def reach(
 
     charge_percent = {LEVELS[0]: most(stood_wh / battery.capacity_wh * 100)}
     within = np.isfinite(charge_percent[LEVELS[0]])
-    if risk is not None:
-        require(
-            0 < risk <= 0.5, f"risk is {100 * risk:.6g} %. It must be above 0 % and at most 50 %"
-        )
-        require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
         std_wh = _std_wh(planner, tree, battery.start_wh - stood_wh)
         first = planner.forecasts.of_route(tree.route(0), battery)[0]
@@ -261,7 +269,7 @@ def need_asked(planner: Planner, request: NeedRequest) -> FloatArray:
     on_day = planner.of_car(request.car).under(day_of(request.conditions, request.depart))
     capacity_kwh = on_day.vehicle.battery_kwh
     battery = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
-    return charge_needed(on_day, request.destination, battery)
+    return charge_needed(on_day, request.destination, battery, risk=request.most_risk)
 
 
 def _kept(
@@ -332,12 +340,14 @@ def _least(values: FloatArray, holds: Callable[[float], bool]) -> float:
     return ordered[first] if first < len(ordered) else np.inf
 
 
-def charge_needed(planner: Planner, destination: int | str, battery: Battery) -> FloatArray:
+def charge_needed(
+    planner: Planner, destination: int | str, battery: Battery, *, risk: float | None = None
+) -> FloatArray:
     """Return the least charge at the start of every road that leads to a destination, (n,) %.
 
-    Infinite where no route exists or a full battery does not suffice. The reserve is kept by
-    expected energies. The charge of ``battery`` at the start does not matter. After a cold start
-    the charge suffices, but may not be the least (`Shortage.least_starts_wh`).
+    Infinite where no route exists or a full battery does not suffice. The charge of ``battery`` at
+    the start does not matter. By expected energies after a cold start the charge suffices, but may
+    not be the least (`Shortage.least_starts_wh`).
 
     Parameters
     ----------
@@ -347,14 +357,82 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
         Place to drive to: a name, ``"lat,lon"``, an id or a row.
     battery
         Capacity and reserve.
+    risk
+        Greatest probability of ever falling below the reserve, in (0, 0.5]. Charges are then whole
+        per cents, each the least for the route of least energy or the fastest one. None to go by
+        expected energies.
+
+    Raises
+    ------
+    EvrouteError
+        If a risk is given without a belief.
     """
+    _check_risk(planner, risk)
     planner.follow()
     ends = _positions(planner.network, destination, leaving=False)
     begins = tuple(Position(each.edge, 0.0) for each in ends)
     problem = problem_between(planner.numbers, planner.search, begins, (), ends)
-    need_wh = problem.shortage.least_starts_wh(planner.fading(battery))
+    battery = planner.fading(battery)
+    if risk is not None:
+        return _least_percents(planner, problem, battery, risk)
+    need_wh = problem.shortage.least_starts_wh(battery)
     need_wh[need_wh > battery.capacity_wh] = np.inf
     return need_wh / battery.capacity_wh * 100
+
+
+def _least_percents(
+    planner: Planner, problem: SearchProblem, battery: Battery, risk: float
+) -> FloatArray:
+    """Return the least whole per cents from which roads keep a risk, (n,). Infinite for none.
+
+    Judged are the ways that a plan at a risk looks at first: of least energy, along each line of
+    the warm-up, and the fastest one.
+
+    Parameters
+    ----------
+    planner, problem, battery, risk
+        The request and its risk.
+    """
+    warm_wh = replace(problem.shortage, warming=None).least_starts_wh(battery)  # at most the need
+    least = np.full(len(warm_wh), np.inf)
+    roads = np.flatnonzero(np.isfinite(warm_wh)).tolist()
+    weights = [problem.weighed(line[0] + TIE_WH_PER_S) for line in problem.warm_up.lines]
+    judged: set[Route] = set()
+    for costs in (*weights, problem.with_ties(problem.time_s)):
+        ways = ways_to(problem, costs)
+        routes = {road: route for road in roads if (route := ways.route(road)) not in judged}
+        judged.update(routes.values())
+        for percent in range(ceil(battery.percent(battery.reserve_wh) - 1e-9), 101):
+            # a charge that suffices by another way is no less for this one
+            routes = {road: route for road, route in routes.items() if percent < least[road]}
+            started = battery.started(percent)
+            asked = [road for road in routes if warm_wh[road] <= started.start_wh + TOLERANCE_WH]
+            for begin in range(0, len(asked), TOGETHER):
+                some = asked[begin : begin + TOGETHER]
+                kept = _keep(planner, [routes[road] for road in some], started, risk)
+                least[np.array(some)[kept]] = percent
+    return least
+
+
+def _keep(planner: Planner, routes: Sequence[Route], battery: Battery, risk: float) -> BoolArray:
+    """Return which of some routes keep a risk, (r,): by bounds, and one by one between them."""
+    risks = planner.forecasts.risks()
+    possible = np.array(risks.least_of(routes, battery)) <= risk
+    kept = np.zeros(len(routes), dtype=np.bool_)
+    if risks.bounded and possible.any():
+        bounds = risks.most_of([routes[k] for k in np.flatnonzero(possible).tolist()], battery)
+        kept[possible] = np.array(bounds) <= risk
+    for k in np.flatnonzero(possible & ~kept).tolist():
+        kept[k] = risks.risk_of(routes[k], battery) <= risk
+    return kept
+
+
+def _check_risk(planner: Planner, risk: float | None) -> None:
+    """Refuse a risk out of range or without a belief."""
+    if risk is None:
+        return
+    require(0 < risk <= 0.5, f"risk is {100 * risk:.6g} %. It must be above 0 % and at most 50 %")
+    require(planner.learned or planner.uncertainty, NO_BELIEF)
 
 
 def start_needed(planner: Planner, places: Places, battery: Battery) -> float:

@@ -33,13 +33,13 @@ from evroute.network.sources.chargers import with_stations
 from evroute.planning.battery import Battery
 from evroute.planning.dispatch.needs import needed
 from evroute.planning.plan import Plan
-from evroute.planning.reach import reach
+from evroute.planning.reach import charge_needed, reach
 from evroute.resources import data_path
 from studies.pages.tables import CITIES, store
 
-TEMPERATURES_C, SEED, NUMBER = (-10.0, 5.0, 20.0), 53, 100
+TEMPERATURES_C, SEED, NUMBER = (-10.0, 5.0, 20.0), 53, 200
 CAR, SMALL_KWH, STATIONS = "nissan-leaf-40", 4.0, 12
-DRAWS, EDGES = 100, 20
+DRAWS, DESTINATIONS = 100, 10
 COLUMNS = [
     *("refusals", "number", "with a step", "chance after: least", "median"),
     *("a per cent less is refused", "chance after the mean's advice: median"),
@@ -177,37 +177,48 @@ def summary(city: str, rows: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def same_percent() -> None:
-    """Write how often `needed` at 90 % and the edge of a range have the per cent of the advice."""
+    """Write how often `needed` at 90 % and ranges to and from have the per cent of the advice."""
     rows = []
     for city in CITIES:
         car = replace(load_vehicle(CAR), battery_kwh=SMALL_KWH)
         planner, rng = Planner(load_network(city), car), np.random.default_rng(61)
-        ids, agrees, edges = planner.network.edge_id, [], []
-        while len(agrees) < DRAWS:
-            ends = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
-            soc = round(10 + float(rng.exponential(3.0)), 1)
-            try:
-                planner.plan(*ends, soc=soc, reserve=10)
-            except NotEnoughChargeError as error:
-                percent = error.start_percent
-            except NoRouteError:
-                continue
-            else:
-                continue
-            if percent is None:
-                continue
-            asked = ids[ends[0]], ids[ends[1]]
-            agrees.append(needed(planner, asked, 10.0, 0.9)["needed_percent"] == percent)
-            if len(edges) < EDGES:
+        ids, reserve = planner.network.edge_id, Battery.of_percent(SMALL_KWH, 10.0, 10.0)
+        agrees = {"needed": 0, "range --to": 0, "edge": 0}
+        for destination in rng.choice(len(ids), DESTINATIONS, replace=False).tolist():
+            to_there = charge_needed(planner, destination, reserve, risk=0.1)
+            draws = refused(planner, destination, DRAWS // DESTINATIONS, rng)
+            for origin, percent in draws:
+                asked = ids[origin], ids[destination]
+                found = needed(planner, asked, 10.0, 0.9)["needed_percent"]
+                agrees["needed"] += found == percent
+                agrees["range --to"] += to_there[origin] == percent
                 within = [
-                    reach(planner, ends[0], Battery.of_percent(SMALL_KWH, each, 10.0), risk=0.1)
+                    reach(planner, origin, reserve.started(each), risk=0.1).within[destination]
                     for each in (percent, percent - 1)
                 ]
-                edges.append([bool(each.within[ends[1]]) for each in within] == [True, False])
-        rows.append([city, f"{sum(agrees)} of {DRAWS}", f"{sum(edges)} of {EDGES}"])
+                agrees["edge"] += within == [True, False]
+        rows.append([city, *(f"{each} of {DRAWS}" for each in agrees.values())])
     command = "python -m studies.pages --run same-percent"
-    columns = ["city", "needed agrees", "edge agrees"]
+    columns = ["city", *(f"{name} agrees" for name in agrees)]
     store("same-percent", columns, rows, command=command, networks=CITIES)
+
+
+def refused(
+    planner: Planner, destination: int, number: int, rng: np.random.Generator
+) -> Iterator[tuple[int, int]]:
+    """Yield random origins from which a trip is refused, and the least start that is advised."""
+    found = 0
+    while found < number:
+        origin = int(rng.integers(planner.network.n_edges))
+        soc = round(10 + float(rng.exponential(3.0)), 1)
+        try:
+            planner.plan(origin, destination, soc=soc, reserve=10)
+        except NotEnoughChargeError as error:
+            if error.start_percent is not None:
+                found += 1
+                yield origin, error.start_percent
+        except evroute.EvrouteError:
+            continue
 
 
 def table() -> None:

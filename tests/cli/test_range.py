@@ -1,6 +1,7 @@
 """``evroute range``: the printed numbers, its files, and one line for each bad input."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,15 @@ def test_the_physics_of_the_paper_reaches_as_far_as_by_the_call() -> None:
 def test_prints_the_charge_that_roads_need_to_a_place() -> None:
     done = CliRunner().invoke(app, ["range", "--to", "Blake Street & 17th Street"])
     assert done.exit_code == 0, done.output
-    assert "1,330 of 1,330 roads lead there" in done.output
+    assert "1,330 of 1,330 roads lead there on a full battery at a risk of 10 %" in done.output
+    needs = [int(each) for each in re.findall(r"need at most (\d+) % of charge", done.output)]
+    usual = CliRunner().invoke(
+        app, ["range", "--to", "Blake Street & 17th Street", "--risk", "mean"]
+    )
+    assert "by expected energies" in usual.output
+    means = [float(each) for each in re.findall(r"need at most (\d+\.\d) %", usual.output)]
+    assert len(needs) == len(means) == 3
+    assert all(need >= mean for need, mean in zip(needs, means, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evroute.door.planners import Planner
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.catalog import load_network
@@ -16,7 +17,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.dispatch.needs import needed
 from evroute.planning.forecasts.forecast import Legs, RouteForecast, forecast_charge
 from evroute.planning.plan import Plan
-from evroute.planning.reach import RangeRequest, reach
+from evroute.planning.reach import RangeRequest, charge_needed, reach
 from evroute.planning.request import PlanRequest
 
 BETWEEN = {"origin": "a", "destination": "b"}
@@ -176,15 +177,44 @@ def test_the_outlook_rounds_the_chance_down(planner: Planner) -> None:
 
 
 def test_needed_in_nine_of_ten_the_advice_and_the_edge_of_a_range_agree(small: Planner) -> None:
-    """The same per cent: for `needed`, in a refusal, and for the road to come within reach."""
+    """The same per cent: for `needed`, in a refusal, and in ranges to and from a road."""
     ids, seen = small.network.edge_id, Counter[bool]()
     for (origin, destination), _, error in _refusals(small, np.random.default_rng(61), 5):
         asked = ids[origin], ids[destination]
         assert needed(small, asked, 10.0, 0.9)["needed_percent"] == error.start_percent
+        reserve = Battery.of_percent(4.0, 10.0, 10.0)
+        assert charge_needed(small, destination, reserve, risk=0.1)[origin] == error.start_percent
         for percent in (error.start_percent, error.start_percent - 1):
             battery = Battery.of_percent(4.0, percent, 10.0)
             seen[bool(reach(small, origin, battery, risk=0.1).within[destination])] += 1
     assert seen == {True: 5, False: 5}
+
+
+def test_on_a_cold_day_a_road_needs_what_a_plan_advises() -> None:
+    """The cold cabin takes more on slow roads, so that three ways from each road are judged."""
+    car = replace(load_vehicle("nissan-leaf-40"), battery_kwh=4.0)
+    day = DrivingConditions(temperature_c=-10.0, parked_minutes=600.0)
+    planner = Planner(load_network("denver"), car, conditions=day)
+    reserve = Battery.of_percent(4.0, 10.0, 10.0)
+    to_there = charge_needed(planner, 40, reserve, risk=0.1)
+    for origin in np.random.default_rng(5).choice(planner.network.n_edges, 8).tolist():
+        with pytest.raises(NotEnoughChargeError) as refused:
+            planner.plan(origin, 40, soc=10, reserve=10)
+        assert to_there[origin] == refused.value.start_percent
+
+
+def test_where_a_full_battery_is_too_little_no_charge_is_needed() -> None:
+    car = replace(load_vehicle("nissan-leaf-40"), battery_kwh=0.3)
+    planner = Planner(load_network("denver"), car)
+    usual, at_risk = (
+        charge_needed(planner, 700, Battery.of_percent(0.3, 0.0, 0.0), risk=risk)
+        for risk in (None, 0.1)
+    )
+    assert np.isfinite(usual)[np.isfinite(at_risk)].all()
+    assert np.isinf(at_risk).sum() > np.isinf(usual).sum() > 0
+    for origin in np.flatnonzero(np.isfinite(usual) & np.isinf(at_risk))[:3].tolist():
+        with pytest.raises(NotEnoughChargeError):
+            planner.plan(origin, 700, soc=100)
 
 
 def test_a_battery_larger_by_what_a_full_one_lacks_keeps_the_promise() -> None:

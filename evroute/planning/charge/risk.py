@@ -181,9 +181,7 @@ class RiskSearch:
 
     def started(self, percent: float) -> "RiskSearch":
         """Return the searches of the request with another charge at the start, %."""
-        battery = self.battery
-        start_wh = max(battery.capacity_wh * (percent / 100), battery.reserve_wh)
-        return replace(self, battery=replace(battery, start_wh=start_wh))
+        return replace(self, battery=self.battery.started(percent))
 
     def first_kept(self, routes: Iterable[Route]) -> Route | None:
         """Return the first of some routes whose risk is at most the limit, or None."""

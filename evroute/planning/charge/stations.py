@@ -365,9 +365,7 @@ class _Charging:
             The charge, %.
         """
         if self.safe is None:
-            battery = self.battery
-            start_wh = max(battery.capacity_wh * (percent / 100), battery.reserve_wh)
-            rows = replace(self.stop_rows, battery=replace(battery, start_wh=start_wh))
+            rows = replace(self.stop_rows, battery=self.battery.started(percent))
             return rows.stops_from(self.fastest)
         begun = self.safe.started(percent)
         rows = replace(self.stop_rows, battery=begun.battery)
