@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -144,6 +145,26 @@ def an_expectation_teaches_nothing(subject: Subject) -> None:
     first = belief.expected(trip_of(belief.setting, ROUND))
     ensure(belief.expected(trip_of(belief.setting, ROUND)) == first, "A second one differs.")
     _equal_states(belief.state(), before)
+
+
+def days_and_plans_teach_nothing(subject: Subject) -> None:
+    """Days, forecasts, plans, files and findings teach nothing: expectations keep their bytes."""
+    belief = subject.taught()
+    trip, row = trip_of(belief.setting, ROUND), belief.network.row_of
+    before = {name: np.copy(part) for name, part in belief.state().items()}
+    first = belief.expected(trip)
+    for conditions in (EQ8_CONDITIONS, DrivingConditions(temperature_c=-10.0, payload_kg=100.0)):
+        day = belief.under(conditions)
+        day.posterior()
+        for edges in (OVER, ROUND):
+            arms = day.space.arms_of_route(Route(tuple(row[edge] for edge in edges)))
+            forecast_of(day, arms)
+            day.reached_std_wh(arms, np.arange(len(arms)) - 1, np.full(len(arms), 5_000.0))
+        roads = belief.network, belief.setting.vehicle
+        Planner(*roads, belief, conditions=conditions).plan(row["in"], row["out"])
+    _ = belief.edge_posterior, belief.car_shares()
+    _equal_states(belief.state(), before)
+    ensure(belief.expected(trip) == first, "An expectation after them differs.")
 
 
 def a_trip_is_expected_from_the_trips_before_it(subject: Subject) -> None:
@@ -374,6 +395,7 @@ def plans_are_made_on_it(subject: Subject) -> None:
 CHECKS: tuple[Callable[[Subject], None], ...] = (
     an_expectation_has_nested_intervals_around_its_mean,
     an_expectation_teaches_nothing,
+    days_and_plans_teach_nothing,
     a_trip_is_expected_from_the_trips_before_it,
     measured_energy_is_learned,
     a_total_is_learned_or_refused_in_one_line,

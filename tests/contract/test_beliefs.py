@@ -196,6 +196,14 @@ class Curious(Ratio):
         return super().expect(trip)
 
 
+class Watchful(Ratio):
+    """It learns the conditions of the days that plans ask for."""
+
+    def under(self, conditions):
+        self.ratio.learn(1.0, 1.0 + 1e-3 * conditions.payload_kg, 1e4)
+        return super().under(conditions)
+
+
 class Forgetful(Ratio):
     """Its file lacks the ratio."""
 
@@ -302,6 +310,7 @@ WRONG = {
     Distracted: "a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it",
     Clockless: "an_unknown_departure_is_not_midnight",
     Curious: "an_expectation_teaches_nothing",
+    Watchful: "days_and_plans_teach_nothing",
     Forgetful: "a_file_holds_all_that_was_learned",
     Deaf: "measured_energy_is_learned",
     TwoFaced: "the_day_forecasts_what_the_belief_expects",
