@@ -336,7 +336,7 @@ class TripDay:
         )
 
     def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
-        """Return upper bounds of risks, (r,), as of `ManyPassages`."""
+        """Return upper bounds of risks, (r,), as of `ManyTrips`."""
         spread = self.belief.expect(np.zeros(len(self.belief.column))).spread
         return bounds_of(spread, self.covariances(trips)[1], trips, reserve_wh, self.battery_share)
 

@@ -19,7 +19,7 @@ from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.forecasts.forecast import TIME_NOISE_S
-from evroute.planning.forecasts.pace import Pace
+from evroute.planning.forecasts.pace import START_FACTOR, Pace
 
 START_S = TripNoiseScale(*TIME_NOISE_S)
 """Noise before any trip: s per trip, per root of a km and per km."""
@@ -46,7 +46,8 @@ class TripTimes:
 
     def __init__(self, roads: KnownRoads, *, driving: bool = False) -> None:
         self._roads, self._driving = roads, driving
-        self.pace = Pace.of_roads(roads, driving=driving)
+        start = 1.0 if driving else START_FACTOR
+        self.pace = Pace(*self._columns(), start, roads.network)
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
         self.errors = TripBelief(known, START_S, unit=START_S)
 
@@ -118,7 +119,12 @@ class TripTimes:
 
     def extend(self) -> None:
         """Add the roads that became known since."""
-        self.pace.extend(self._roads, driving=self._driving)
+        self.pace.extend(*self._columns())
+
+    def _columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return length, m, time by the map, s, and middle, m, of all roads."""
+        roads = self._roads
+        return roads.length_m, roads.map_s(driving=self._driving), roads.middle_m
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays."""

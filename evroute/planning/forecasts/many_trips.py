@@ -62,11 +62,6 @@ class ManyTrips(Protocol):
             The part of the edge of each arm that is driven.
         """
 
-
-@runtime_checkable
-class ManyPassages(Protocol):
-    """A day of a belief that bounds the risks of many trips at once."""
-
     def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
         """Return upper bounds of the probabilities that trips ever fall below a reserve, (r,).
 

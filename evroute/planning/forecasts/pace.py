@@ -14,7 +14,7 @@ quarter of the day (`DayProfile`) for the logarithms of driven over the map's ti
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,26 +32,6 @@ MAP_PASSES = 1.0
 START_TRIPS = 3.0
 START_FACTOR = 1.6
 LOCAL_S = 10.0
-
-
-class Roads(Protocol):
-    """Roads of a network, and others that a belief knows."""
-
-    network: RoadNetwork
-
-    def __len__(self) -> int:
-        """Return the number of roads."""
-
-    @property
-    def length_m(self) -> FloatArray:
-        """(n,) lengths, m."""
-
-    @property
-    def middle_m(self) -> FloatArray:
-        """(n, 3) coordinates of the middle of each road, m."""
-
-    def map_s(self, *, driving: bool) -> FloatArray:
-        """Return travel times of all roads by the map, s, with ``driving`` at drivers' speeds."""
 
 
 class Pace:
@@ -115,25 +95,17 @@ class Pace:
             )
         return cls(network.length_m, network.time_s, network.middle_m, network=network)
 
-    @classmethod
-    def of_roads(cls, roads: Roads, *, driving: bool = False) -> "Pace":
-        """Return the pace of known roads before any trip, as in `of_network`."""
-        start = 1.0 if driving else START_FACTOR
-        map_s = roads.map_s(driving=driving)
-        return cls(roads.length_m, map_s, roads.middle_m, start, roads.network)
-
     @property
     def trips(self) -> int:
         """Number of trips with at least one measured travel time."""
         return int(self._totals[2])
 
-    def extend(self, roads: Roads, *, driving: bool = False) -> None:
-        """Add the roads that came since. Parameters as in `of_roads`."""
-        more = len(roads) - len(self._length_m)
+    def extend(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:
+        """Add edges after those known. Parameters as in `Pace`, of all edges."""
+        more = len(length_m) - len(self._length_m)
         if not more:
             return
-        self._length_m, self._middle_m = roads.length_m, roads.middle_m
-        self._map_s = roads.map_s(driving=driving)
+        self._length_m, self._map_s, self._middle_m = length_m, map_s, middle_m
         self._seconds = np.append(self._seconds, np.zeros(more))
         self._passes = np.append(self._passes, np.zeros(more))
         moments = np.pad(self._profile.moments, ((0, 0), (0, 0), (0, more)))

@@ -18,7 +18,7 @@ from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.forecasts.many_trips import ManyPassages, ManyTrips, TripsTogether
+from evroute.planning.forecasts.many_trips import ManyTrips, TripsTogether
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 
 
@@ -138,7 +138,7 @@ class RouteRisks:
     @property
     def bounded(self) -> bool:
         """Whether the belief bounds the risks of many routes at once."""
-        return isinstance(self._day, ManyPassages)
+        return isinstance(self._day, ManyTrips)
 
     def most_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
         """Return upper bounds of the risks of routes, 1 where the belief has no `bounded` risks.
@@ -148,7 +148,7 @@ class RouteRisks:
         routes, battery
             One or more routes, and the charge that each begins with.
         """
-        if not isinstance(self._day, ManyPassages):
+        if not isinstance(self._day, ManyTrips):
             return [1.0] * len(routes)
         trips, _ = self._together(routes, battery)
         return self._day.passage_bounds(trips, battery.reserve_wh).tolist()
