@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LEAST = re.compile(r"(?P<name>[A-Za-z0-9_-]+)(?:\[[^\]]*\])?>=(?P<version>[0-9.]+)")
 EXTRA = "report"
-OTHERS = ("numba", "osmium", "osmnx", "geopandas", "rasterio")
-"""Packages of other extras that tests of networks and searches need, at versions that fit."""
+OTHERS = ("numba", "osmium", "osmnx", "geopandas", "rasterio", "fastapi", "httpx", "duckdb")
+"""Packages of other extras that these tests need, at versions that fit."""
 TOOLS = ("pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist", "hypothesis", "mpmath")
 TESTS = (
     "tests/equations",
@@ -60,7 +60,8 @@ def tried(pinned: list[str], folder: Path) -> int:
     subprocess.run([*pip, "--no-deps", ROOT], check=True)
     # least versions warn of what newer ones no longer do; models that need torch are left out
     pytest = [python, "-m", "pytest", "-n", "2", "-q", "-W", "default", *TESTS]
-    pytest += ["-m", "not browser", "-k", "not svgp and not model_options"]
+    pytest += ["-m", "not browser", "--ignore", "tests/equations/test_algorithm3_svgp.py"]
+    pytest += ["-k", "not svgp and not model_options and not options_by_name"]
     return subprocess.run(pytest, cwd=ROOT, check=False).returncode
 
 
