@@ -1,4 +1,4 @@
-"""Tabs about the plan and its selected route: all routes, energy, streets, export, after the trip.
+"""Tabs about the plan and its selected route, from all routes to the trip itself.
 
 They are closed at first.
 """
@@ -16,6 +16,7 @@ from after_trip import after_trip
 from cards import cards_of, distinct_rows
 from literal import sentence
 from map_component import MapEvent, show_cards, show_energy, show_tab_names
+from on_the_way import MOVED, on_the_way
 from request import Request
 from state import key
 
@@ -60,7 +61,7 @@ STREET_FORMATS = {
 }
 """Digits and widths of `street_table`, pixels."""
 MORE, ENERGY, STREETS, EXPORT = "More routes", "Energy", "Streets", "Export"
-AFTER = "After the trip"
+ON_THE_WAY, AFTER = "On the way", "After the trip"
 TAB = "tab"
 """Key of the name of the open tab, empty if none is open."""
 CHOSEN = "chosen_route"
@@ -87,8 +88,10 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
     roads, planned = request.network, plan.routes[name]
     rows = list(distinct_rows(plan))
     names = [MORE] if len(rows) > 1 else []
-    names += [ENERGY, STREETS, EXPORT, AFTER]
+    names += [ENERGY, STREETS, EXPORT, ON_THE_WAY, AFTER]
     opened = st.session_state.get(TAB, "")
+    if st.session_state.pop(MOVED, False):
+        st.rerun()  # the car on the map
     show_tab_names(names, opened, key="tabs", on_event=_open)
     if opened == MORE and len(rows) > 1:
         cards = cards_of(roads, plan, rows, name)
@@ -104,14 +107,17 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         st.dataframe(table, hide_index=True, column_config=STREET_FORMATS)
     elif opened == EXPORT:
         export(roads, plan, name)
+    elif opened == ON_THE_WAY:
+        on_the_way(roads, plan, name)
     elif opened == AFTER:
         after_trip(request, plan, name)
 
 
 def _open(event: MapEvent) -> None:
     """Open the clicked tab, or close it if it is open."""
-    is_open = st.session_state.get(TAB) == event["name"]
-    st.session_state[TAB] = "" if is_open else event["name"]
+    before = st.session_state.get(TAB, "")
+    st.session_state[TAB] = "" if before == event["name"] else event["name"]
+    st.session_state[MOVED] = ON_THE_WAY in (before, event["name"])
 
 
 def _select(event: MapEvent) -> None:

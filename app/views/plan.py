@@ -34,11 +34,12 @@ from map_component import (
 )
 from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
+from on_the_way import CAR_ROW, car_pin, take_car
 from places import chosen, take_event
 from pydantic import ValidationError
 from request import Request, ask, keep_lowered, link_of, planned, planner_of, show_effects
 from road_files import flipped
-from route_tabs import STOP_FORMATS, show_tabs, stops_table
+from route_tabs import ON_THE_WAY, STOP_FORMATS, TAB, show_tabs, stops_table
 from state import key
 from visit import remember_places, show_notices, visit
 
@@ -251,6 +252,8 @@ def draw_map(
         "legends": [each for layer in layers.values() for each in layer.legends],
     }
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
+    if shown and not dim and st.session_state.get(TAB) == ON_THE_WAY:
+        drawn["pins"] = [*pins, car_pin(roads, shown.routes[selected])]
     if shown:
         names = shown_rows(shown, selected)
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in names]
@@ -293,6 +296,8 @@ def on_event(event: MapEvent) -> None:
     """Select the clicked route, show or hide a layer, or change the places."""
     if event["kind"] == "route":
         st.session_state[key("route")] = event["name"]
+    elif event["kind"] == "move" and event["row"] == CAR_ROW:
+        take_car(event)
     elif event["kind"] == "layer":
         st.session_state[key(event["name"])] = not st.session_state.get(key(event["name"]))
     else:
