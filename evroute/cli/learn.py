@@ -47,9 +47,10 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=VALUE, an option of the model, such as physics=eq8, or arms=turns of a "
-            "model of edges; terrain=edge for one slope per edge; for a model of edges "
-            "prior=dissipation or prior=paper, the size of prior deviations. Repeatable."
+            help="NAME=VALUE, an option of the model, such as physics=eq8, or roads=kernel for "
+            "deviations of roads by the graph-Matérn x Matérn kernel, or arms=turns of a model of "
+            "edges; terrain=edge for one slope per edge; for a model of edges prior=dissipation or "
+            "prior=paper, the size of prior deviations. Repeatable."
         ),
     ] = None,
     kernel: Annotated[

@@ -9,8 +9,9 @@
     columns of x, in groups, with prior deviations s
             terms     physics of the vehicle, s by its file and sources          (trips.terms)
             level     energy by the prior means, drifts with the days            (trips.level)
-            roads     metres on sections over the roots of their lengths, s fitted
-                                                                                 (roads.sections)
+            roads     features of the roads driven, s fitted: metres on sections over the roots of
+                      their lengths (roads.sections), or L^-1 k(Z, e) times the dissipated energy,
+                      k = k_G k_f graph Matérn x Matérn                          (roads.road_kernel)
             heights   junctions of a network without heights, s fitted           (trips.landmarks)
             cars      dissipated energy u_c and heating h_c of each car, s fitted
                                                                                  (fleet.car_effects)

@@ -76,10 +76,11 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         the folder's own, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
-        ``"trips"``, the belief of whole trips, with the option ``physics`` (the physics of drivers'
-        plans in a new folder), or one of `parts.MODELS` with its options, ``arms="turns"`` and
-        ``learn_speeds=True`` among them. None for the folder's own, and ``"trips"`` for a new
-        one.
+        ``"trips"``, the belief of whole trips, with the options ``physics`` (the physics of
+        drivers' plans in a new folder) and ``roads`` (how deviations of single roads are learned:
+        ``"sections"``, ``"kernel"`` or ``"none"``), or one of `parts.MODELS` with its options,
+        ``arms="turns"`` and ``learn_speeds=True`` among them. None for the folder's own, and
+        ``"trips"`` for a new one.
     terrain
         One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for the folder's
         own, and for a new one the profile where the network has one.

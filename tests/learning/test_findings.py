@@ -13,17 +13,14 @@ from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.route_pairs import driven_pairs
 from evroute.learning.trips.energies import TripEnergies
-from evroute.learning.trips.kept_trips import ROAD
 from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
-from evroute.learning.trips.scales import Scales
 from evroute.learning.trips.sentences import (
     FIELDS,
     contradictions,
     distinguishable,
     heating,
     refusals,
-    roads,
 )
 from evroute.learning.trips.terms import HEATING, NAMES, coefficient_prior
 from evroute.learning.trips.trip_belief import TripBelief
@@ -118,14 +115,16 @@ def test_refused_trips_are_named(belief) -> None:
     assert "expected one: b." in sentence
 
 
-def test_the_deviation_of_roads_is_stated_where_it_is_more_than_noise(belief) -> None:
+def test_the_deviation_of_roads_is_stated_where_it_is_more_than_noise(hill) -> None:
     noise = TripNoiseScale(42.0, 50.0, 30.0)
-    belief.scales = Scales(noise, 0.0, 5.0)
-    assert roads(belief) == "single roads differ from these numbers by nothing beyond noise"
-    belief.scales = Scales(noise, 0.0, 30.0)
-    belief.column = np.append(belief.column, np.full(7, ROAD))
-    assert "a kilometre of a single road differs from these numbers by 30 Wh" in roads(belief)
-    assert roads(belief).endswith("learned on 7 stretches")
+    roads = TripEnergies(Setting(hill, load_vehicle("reference"))).places.choice.words
+    assert (
+        roads(5.0, noise.root_km_wh, 7)
+        == "single roads differ from these numbers by nothing beyond noise"
+    )
+    words = roads(30.0, noise.root_km_wh, 7)
+    assert "a kilometre of a single road differs from these numbers by 30 Wh" in words
+    assert words.endswith("learned on 7 stretches")
 
 
 def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:

@@ -1,6 +1,7 @@
 """Deviations of single roads: sections, a fitted deviation, and the same posterior by hand."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.roads.road_lines import LOST
+from evroute.learning.roads.road_features import RoadFeatures
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.kept_trips import ROAD
@@ -54,43 +55,43 @@ def drive(network, seed: int, road_wh: float, trips: int = 100) -> TripEnergies:
     return energies
 
 
+def sections_of(driven: list[np.ndarray]) -> RoadFeatures:
+    """Return the sections of trips over whole roads."""
+    shares = [np.ones(len(each)) for each in driven]
+    return RoadSections(SimpleNamespace(length_m=LENGTH_M)).chosen(
+        RoadFeatures.none(), driven, shares
+    )
+
+
 def test_roads_that_the_same_trips_drove_are_one_section() -> None:
-    sections = RoadSections()
     driven = [np.array([0, 1, 2]), np.array([1, 0, 3]), np.array([0, 1, 2, 2])]
-    sections.choose(driven, [np.ones(3), np.ones(3), np.ones(4)], LENGTH_M)
-    of = sections.of(np.arange(5))
+    sections = sections_of(driven)
+    by_road = sections.of(np.arange(5), np.ones(5))
+    of = by_road.argmax(axis=1)
     assert of[0] == of[1]
     assert len({*of[[0, 2, 3]].tolist()}) == 3
-    assert of[4] == LOST
-    assert sections.km[of[0]] == pytest.approx(0.4)
-    features = sections.of_trips(
-        driven, [np.ones(3), np.ones(3), np.array([1, 1, 1, 0.5])], LENGTH_M
-    )
+    assert sections.has(np.arange(5)).tolist() == [True] * 4 + [False]
+    features = sections.of_trips(driven, [np.ones(3), np.ones(3), np.array([1, 1, 1, 0.5])])
     np.testing.assert_allclose(features[:, of[0]], np.sqrt(0.4))
     np.testing.assert_allclose(features[:, of[2]], np.sqrt(0.5) * np.array([1.0, 0.0, 1.5]))
     # features times roots of lengths are kilometres
-    np.testing.assert_allclose(features @ sections.root_km, [0.9, 1.4, 1.15])
-    by_road = sections.features(np.arange(5), LENGTH_M / 1000)
+    root_km = by_road.sum(axis=0)
+    np.testing.assert_allclose(features @ root_km, [0.9, 1.4, 1.15])
     np.testing.assert_allclose(by_road[[0, 1, 2]].sum(axis=0), features[0])
     assert not by_road[4].any()
 
 
 def test_a_limited_number_of_sections_are_those_driven_most(monkeypatch) -> None:
     monkeypatch.setattr("evroute.learning.roads.sections.MOST", 2)
-    sections = RoadSections()
     driven = [np.array([0, 1]), np.array([0, 3]), np.array([0, 2]), np.array([0, 2])]
-    sections.choose(driven, [np.ones(2)] * 4, LENGTH_M)  # km times passages .4 .3 1.0 1.0
-    np.testing.assert_array_equal(sections.edge, [2, 3])
-    assert sections.unlearned_km(
-        np.array([0, 1, 0, 2]), np.array([0.1, 0.3, -0.1, 0.5]), LENGTH_M
-    ) == pytest.approx(0.3)
+    # km times passages .4 .3 1.0 1.0
+    np.testing.assert_array_equal(sections_of(driven).edge, [2, 3])
 
 
 def test_no_trips_make_no_section() -> None:
-    sections = RoadSections()
-    sections.choose([], [], LENGTH_M)
+    sections = sections_of([])
     assert len(sections) == 0
-    assert sections.features(np.arange(2), np.ones(2)).shape == (2, 0)
+    assert sections.of(np.arange(2), np.ones(2)).shape == (2, 0)
 
 
 def test_one_trip_narrows_its_road_by_hand_and_leaves_another_as_it_is(grid) -> None:
@@ -126,7 +127,7 @@ def test_the_deviation_of_roads_follows_the_evidence(grid) -> None:
     assert np.mean(alike) < 25.0, alike
     assert [each.belief.scales.roads for each in differing] == pytest.approx([80.0] * 4, rel=0.4)
     for each in differing:
-        assert (each.belief.column == ROAD).sum() == len(each.places.sections) > 0
+        assert (each.belief.column == ROAD).sum() == len(each.places.roads) > 0
 
 
 def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid) -> None:
@@ -135,7 +136,7 @@ def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid
     day = energies.under(EQ8_CONDITIONS)
     ways = [walk(grid, np.random.default_rng(seed), 9) for seed in (1, 2)]
     driven = np.unique(np.concatenate(ways))
-    other = energies.places.sections.of(driven) == LOST
+    other = ~energies.places.roads.has(driven)
     assert 0 < other.sum() < len(driven)
     rng, size = np.random.default_rng(3), 40_000
     root = energies.belief.regression.root[day.columns]
@@ -174,7 +175,7 @@ def test_deviations_along_a_tree_equal_the_deviations_of_single_trips(grid, leve
         ways.append((*ways[parent], int(rng.choice(follow))))
         before.append(parent)
     edges = np.array([each[-1] for each in ways])
-    learned = energies.places.sections.of(edges) != LOST
+    learned = energies.places.roads.has(edges)
     assert 0 < learned.sum() < len(edges)
     half_full_wh = np.full(len(edges), CAR.battery_kwh * 500.0)
     reached = day.reached_std_wh(edges, np.array(before), half_full_wh)

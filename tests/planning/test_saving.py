@@ -79,7 +79,7 @@ def test_the_deviation_equals_samples_of_coefficients_and_roads(
         edges = [day.space.states.edge[each] for each in arms]
         distinct = np.unique(np.concatenate(edges))
         std_wh = belief.belief.scales.roads * np.sqrt(setting.network.length_m[distinct] / 1000)
-        std_wh[np.isin(distinct, belief.places.sections.edge)] = 0.0
+        std_wh[np.isin(distinct, belief.places.roads.edge)] = 0.0
         of_roads = std_wh[:, np.newaxis] * rng.standard_normal((len(distinct), SIZE))
         sampled_wh = [
             (day.rows.of(arm) @ draws).sum(axis=0)

@@ -9,10 +9,12 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.roads.known_roads import KnownRoads, Moved
-from evroute.learning.roads.sections import RoadSections
+from evroute.learning.roads.road_choice import RoadChoice
+from evroute.learning.roads.road_features import RoadFeatures
 from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.network.heights.stretches import Stretches
@@ -25,11 +27,13 @@ class TripPlaces:
     ----------
     known
         The roads.
+    choice
+        Way in which features of roads are chosen.
 
     Attributes
     ----------
-    sections, earlier
-        Sections of roads whose deviations are learned, since the last change and before it.
+    roads, earlier
+        Features of roads whose deviations are learned, since the last change and before it.
     junctions
         Landmarks of the potential of junctions. None if there are none and the network has heights.
     heights_unknown
@@ -40,10 +44,10 @@ class TripPlaces:
         Number of trips before the last detected change, or 0 if there was none.
     """
 
-    def __init__(self, known: KnownRoads) -> None:
-        self.known = known
+    def __init__(self, known: KnownRoads, choice: RoadChoice) -> None:
+        self.known, self.choice = known, choice
         self.heights_unknown = not has_heights(known.network)
-        self.sections, self.earlier = RoadSections(), RoadSections()
+        self.roads = self.earlier = RoadFeatures.none()
         self.junctions = Landmarks(junction_height(known)) if self.heights_unknown else None
         self.driven: list[IntArray] = []
         self.shares: list[FloatArray] = []
@@ -108,9 +112,9 @@ class TripPlaces:
         return rise - (1.0 - share[0]) * first - (1.0 - share[-1]) * last
 
     def road_features(self, edge: IntArray, share: FloatArray | None = None) -> FloatArray:
-        """Return the features of sections of roads, (k, m).
+        """Return the features of roads, (k, m).
 
-        They are 0 in sections before the last change.
+        They are 0 in columns before the last change.
 
         Parameters
         ----------
@@ -119,22 +123,21 @@ class TripPlaces:
         share
             (k,) shares of them that are driven, or None for whole roads.
         """
-        km = self.known.length_m[edge] / 1000.0
-        features = self.sections.features(edge, km if share is None else share * km)
-        before = np.zeros((len(edge), len(self.earlier)))
-        return np.hstack([before, features])
+        features = self.roads.of(edge, np.ones(len(edge)) if share is None else share)
+        return np.hstack([np.zeros((len(edge), len(self.earlier))), features])
 
     def features_of_roads(self) -> NearFeatures:
         """Return the features of all roads of the network, as in `road_features`.
 
-        They are kept until sections are chosen.
+        They are kept until roads are chosen.
         """
         if self._of_all is None:
             n = self.known.network.n_edges
-            own = self.sections.edge[self.sections.edge < n]
+            own = np.flatnonzero(self.roads.edge < n)
             place = np.full(n, -1)
-            place[own] = np.arange(len(own))
-            self._of_all = NearFeatures(self.road_features(own), place)
+            place[self.roads.edge[own]] = np.arange(len(own))
+            before = csr_array((len(own), len(self.earlier)))
+            self._of_all = NearFeatures(hstack([before, self.roads.values[own]], "csr"), place)
         return self._of_all
 
     def features_of_heights(self) -> RiseFeatures:
@@ -145,29 +148,38 @@ class TripPlaces:
         return RiseFeatures(features, network.tail, network.head)
 
     def choose_roads(self) -> None:
-        """Choose the sections by the trips since the last change."""
+        """Choose the roads that have features by the trips since the last change."""
         since = slice(self.changed_after, None)
-        self.sections.choose(self.driven[since], self.shares[since], self.known.length_m)
+        self.roads = self.choice.chosen(self.roads, self.driven[since], self.shares[since])
         self._of_all = None
+
+    def unlearned(self, edge: IntArray, share: FloatArray) -> float:
+        """Return the variance of a sum over roads without features, over the square of s.
+
+        Parameters
+        ----------
+        edge, share
+            (k,) roads, and the share of each in the sum, negative where it is subtracted.
+        """
+        other = ~self.roads.has(edge)
+        each, place = np.unique(edge[other], return_inverse=True)
+        return float(np.bincount(place, share[other]) ** 2 @ self.choice.variance(each))
 
     def features_of_trips(self, trips: Sequence[int]) -> FloatArray:
         """Return the road features of trips by their numbers, (n, m).
 
-        Trips before the last change have the sections of that time.
+        Trips before the last change have the columns of that time.
         """
         driven = [self.driven[number] for number in trips]
         shares = [self.shares[number] for number in trips]
-        before = np.array(trips, dtype=np.int64) < self.changed_after
-        parts = []
-        for sections, own in ((self.earlier, before), (self.sections, ~before)):
-            features = sections.of_trips(driven, shares, self.known.length_m)
-            parts.append(features * own[:, np.newaxis])
-        return np.hstack(parts)
+        before = np.array(trips, dtype=np.int64)[:, np.newaxis] < self.changed_after
+        of_each = (roads.of_trips(driven, shares) for roads in (self.earlier, self.roads))
+        return np.hstack([each * own for each, own in zip(of_each, (before, ~before), strict=True)])
 
     def restart(self, trips: int) -> None:
-        """Begin new sections after a change, detected after this many trips."""
+        """Begin new columns after a change, detected after this many trips."""
         self.changed_after = trips
-        self.earlier, self.sections = self.sections, RoadSections()
+        self.earlier, self.roads = self.roads, RoadFeatures.none()
         self._of_all = None
 
     def unknown_wh2(
@@ -210,12 +222,13 @@ class TripPlaces:
         junctions = self.junctions
         of_junctions = {} if junctions is None else {"landmarks/junctions": junctions.places}
         known = self.known.state(
-            np.unique(np.concatenate([edge, self.sections.edge, passed])),
+            np.unique(np.concatenate([edge, self.roads.edge, passed])),
             np.empty(0, dtype=np.int64) if junctions is None else junctions.places,
         )
         return {
             **of_junctions,
-            **flat(sections=self.sections.state(), earlier=self.earlier.state()),
+            **flat(roads=self.roads.state(), earlier=self.earlier.state()),
+            **flat(choice=self.choice.state()),
             "driven/edge": edge,
             "driven/share": np.concatenate([np.empty(0), *self.shares]),
             "driven/count": np.array([len(each) for each in self.driven], dtype=np.int64),
@@ -239,8 +252,9 @@ class TripPlaces:
         ends = np.cumsum(state["driven/count"])
         self.driven = np.split(edge, ends)[:-1]
         self.shares = np.split(state["driven/share"], ends)[:-1]
-        self.sections.restore(part_of(state, "sections"), moved)
-        self.earlier.restore(part_of(state, "earlier"), moved)
+        self.choice.restore(part_of(state, "choice"))
+        self.roads = RoadFeatures.restored(part_of(state, "roads"), moved)
+        self.earlier = RoadFeatures.restored(part_of(state, "earlier"), moved)
         if "landmarks/junctions" in state:
             self.junctions = self.junctions or Landmarks(junction_height(self.known))
             self.junctions.restore(moved.junctions[state["landmarks/junctions"]])

@@ -1,9 +1,9 @@
-"""RoadSections: roads whose deviation from the coefficients is learned, as columns of trips.
+"""RoadSections: roads in sections, each a set of roads that the same trips drove.
 
-A section is a set of roads that the same trips drove, so that only the sum of their deviations
-shows. Its deviation is normal, with a variance that grows with its length, as the noise of a trip
-does (`trips.noise`). The feature of a road is its length over the root of the length of its
-section. The sections most driven have columns, at most `MOST`. On other roads nothing is learned.
+Only the sum of the deviations of a section's roads shows. It is normal, with a variance that grows
+with its length, as the noise of a trip does (`trips.noise`). The feature of a road is its length
+over the root of the length of its section, in km. The sections most driven have columns, at most
+`MOST`. On other roads nothing is learned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,49 +13,43 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.roads.known_roads import Moved
+from evroute.learning.roads.known_roads import KnownRoads
+from evroute.learning.roads.road_features import NO_EDGE, RoadFeatures
 from evroute.learning.roads.road_lines import LOST
 
 MOST = 150
 """Sections with a column."""
-NO_EDGE: IntArray = np.empty(0, dtype=np.int64)
+LEAST_ROAD_SHARE = 0.05
+"""Least variance of single roads over that of the noise along the way that is stated."""
+ROAD_SHARE = 0.5
+"""Centre of the deviation of roads over that of the noise along the way."""
 
 
 class RoadSections:
-    """Sections of roads.
+    """Choice of sections. See `road_choice.RoadChoice`.
 
-    Attributes
+    Parameters
     ----------
-    edge, section
-        (k,) rows of their roads in increasing order, and each road's section.
-    km
-        (m,) length of the sections, km.
+    known
+        The roads.
     """
 
-    def __init__(self) -> None:
-        self.edge = self.section = NO_EDGE
-        self.km: FloatArray = np.empty(0)
+    def __init__(self, known: KnownRoads) -> None:
+        self.known = known
 
-    def __len__(self) -> int:
-        return len(self.km)
+    def chosen(
+        self, before: RoadFeatures, driven: Sequence[IntArray], shares: Sequence[FloatArray]
+    ) -> RoadFeatures:
+        """Return the features of the sections that trips drove most: length times passages.
 
-    @property
-    def root_km(self) -> FloatArray:
-        """(m,) roots of their lengths. Features times these are kilometres."""
-        return np.sqrt(self.km)
-
-    def choose(
-        self, driven: Sequence[IntArray], shares: Sequence[FloatArray], length_m: FloatArray
-    ) -> None:
-        """Choose the sections that trips drove most: length times passages.
+        Sections are chosen anew.
 
         Parameters
         ----------
-        driven, shares
-            Rows of the roads of each trip, and the share of each that it drove.
-        length_m
-            Length of all roads, m.
+        before, driven, shares
+            As in `RoadChoice`.
         """
+        length_m = self.known.length_m
         edge, place = np.unique(np.concatenate([NO_EDGE, *driven]), return_inverse=True)
         trip = np.repeat(np.arange(len(driven)), [len(each) for each in driven])
         share = np.concatenate([np.empty(0), *shares])
@@ -65,75 +59,40 @@ class RoadSections:
         section = np.unique(key, return_inverse=True)[1]
         km = np.bincount(section, length_m[edge]) / 1000.0
         most = np.bincount(section, length_m[edge] * (passes @ np.ones(len(driven))))
-        chosen = np.sort(np.argsort(-most, kind="stable")[:MOST])
+        columns = np.sort(np.argsort(-most, kind="stable")[:MOST])
         number = np.full(len(km), LOST, dtype=np.int64)
-        number[chosen] = np.arange(len(chosen))
-        kept = number[section] != LOST
-        self.edge, self.section = edge[kept], number[section[kept]]
-        self.km = km[chosen]
+        number[columns] = np.arange(len(columns))
+        kept = np.flatnonzero(number[section] != LOST)
+        feature = length_m[edge[kept]] / 1000.0 / np.sqrt(km[section[kept]])
+        entries = feature, (np.arange(len(kept)), number[section[kept]])
+        return RoadFeatures(edge[kept], csr_array(entries, shape=(len(kept), len(columns))))
 
-    def of(self, edge: IntArray) -> IntArray:
-        """Return the section of each road, `LOST` where it has none, (k,)."""
-        if not len(self.edge):
-            return np.full(len(edge), LOST)
-        place = np.minimum(np.searchsorted(self.edge, edge), len(self.edge) - 1)
-        return np.where(self.edge[place] == edge, self.section[place], LOST)
+    def variance(self, edge: IntArray) -> FloatArray:
+        """Return the variances of whole roads (k,) over the square of their deviation, km."""
+        return self.known.length_m[edge] / 1000.0
 
-    def features(self, edge: IntArray, km: FloatArray) -> FloatArray:
-        """Return the features of roads (k,) of which some kilometres (k,) are driven, (k, m)."""
-        features = np.zeros((len(edge), len(self)))
-        section = self.of(edge)
-        own = np.flatnonzero(section != LOST)
-        features[own, section[own]] = km[own] / self.root_km[section[own]]
-        return features
-
-    def of_trips(
-        self, driven: Sequence[IntArray], shares: Sequence[FloatArray], length_m: FloatArray
-    ) -> FloatArray:
-        """Return the features of trips, (n, m).
+    def words(self, s: float, root_km_wh: float, columns: int) -> str:
+        """Return s in words.
 
         Parameters
         ----------
-        driven, shares, length_m
-            As in `choose`.
+        s, root_km_wh, columns
+            As in `RoadChoice`.
         """
-        features = np.zeros((len(driven), len(self)))
-        for row, edge, share in zip(features, driven, shares, strict=True):
-            section = self.of(edge)
-            own = section != LOST
-            km = share[own] * length_m[edge[own]] / 1000.0
-            row += np.bincount(section[own], km, len(self)) / self.root_km
-        return features
-
-    def unlearned_km(self, edge: IntArray, km: FloatArray, length_m: FloatArray) -> float:
-        """Return the squared features of a sum over roads without a section, km.
-
-        Parameters
-        ----------
-        edge, km
-            (k,) roads, and the kilometres of each in the sum, negative where they are subtracted.
-        length_m
-            Length of all roads, m.
-        """
-        other = self.of(edge) == LOST
-        each, place = np.unique(edge[other], return_inverse=True)
-        return float((np.bincount(place, km[other]) ** 2 / (length_m[each] / 1000.0)).sum())
+        if s**2 < LEAST_ROAD_SHARE * root_km_wh**2:
+            return "single roads differ from these numbers by nothing beyond noise"
+        return (
+            f"a kilometre of a single road differs from these numbers by {s:.0f} Wh "
+            f"(sd), learned on {columns} stretches"
+        )
 
     def state(self) -> dict[str, Any]:
-        """Return the sections as arrays."""
-        return {"edge": self.edge, "section": self.section, "km": self.km}
+        """Return nothing: sections are chosen anew."""
+        return {}
 
-    def restore(self, state: Mapping[str, Any], moved: Moved) -> None:
-        """Take over a state.
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Do nothing."""
 
-        Parameters
-        ----------
-        state
-            As `state` returned it.
-        moved
-            Rows now by the rows of the state.
-        """
-        edge = moved.roads[state["edge"]]
-        order = np.argsort(edge)
-        self.edge, self.section = edge[order], state["section"][order]
-        self.km = state["km"]
+    def deviation(self, root_km_wh: float) -> float:
+        """Return a centre in proportion to the noise. Parameters as in `RoadChoice`."""
+        return ROAD_SHARE * root_km_wh

@@ -1,7 +1,7 @@
 """Variances of sums along a tree of routes, of one trip to each of its edges.
 
 The coefficients have the covariance ``R R'``. A sum has p terms, which every edge has, and features
-of fields, which few edges have: those of roads (`roads.sections`). So the features are summed over
+of fields, which few edges have: those of roads (`road_choice`). So the features are summed over
 these edges alone. An orthogonal Q turns R so that the rows of the terms become ``[L 0]``, with L of
 p columns, and the rows of the features ``[A B]``. The variance of terms x and features y is then
 ``|x L + y A|² + |y B|²``. Its second part changes only at edges with features.

@@ -1,7 +1,7 @@
 """Features of the fields of a belief of trips: of a trip, of all arms, and of parts of them.
 
 The fields are the heights of junctions (`trips.fields`) and the deviations of roads
-(`roads.sections`).
+(`roads.road_choice`).
 """
 
 from dataclasses import dataclass

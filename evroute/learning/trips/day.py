@@ -16,8 +16,7 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.heating import Heating
 from evroute.learning.roads.passages import Covariance, bounds_of, covariances
-from evroute.learning.roads.road_lines import LOST
-from evroute.learning.roads.sections import RoadSections
+from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.kept_trips import FIELD
 from evroute.learning.trips.rows import Rows, distinct_arms, portions
@@ -56,8 +55,8 @@ class TripDay:
     unknown_wh2
         Function that returns the covariance of the energies up to the ends of parts of edges that
         no column explains, (k, k) Wh².
-    roads
-        Sections of roads with columns.
+    places
+        Roads that have features.
     times
         Travel times of trips.
     season_wh_per_minute
@@ -73,7 +72,7 @@ class TripDay:
     rows: Rows
     columns: IntArray
     unknown_wh2: Callable[[Stretches], FloatArray]
-    roads: RoadSections
+    places: TripPlaces
     times: TripTimes
     season_wh_per_minute: float = 0.0
     battery_share: float = 0.0
@@ -268,11 +267,10 @@ class TripDay:
         one = self.rows.of(arms_of_route, of_one).sum(axis=0)
         other = self.rows.of(others, of_other).sum(axis=0)
         variance = (((one - other) @ self.belief.regression.root[self.columns]) ** 2).sum()
-        km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
-        edges = np.concatenate([of_one.edge, of_other.edge])
         network = self.space.edges.network
-        unlearned_km = self.roads.unlearned_km(edges, km, network.length_m)
-        return float(np.sqrt(variance + self.belief.scales.roads**2 * unlearned_km))
+        share = np.concatenate([of_one.share(network), -of_other.share(network)])
+        unlearned = self.places.unlearned(np.concatenate([of_one.edge, of_other.edge]), share)
+        return float(np.sqrt(variance + self.belief.scales.roads**2 * unlearned))
 
     def reached_std_wh(
         self,
@@ -360,7 +358,7 @@ class TripDay:
         """
         own = np.arange(len(stretches))
         if not self._has_fields:
-            own = np.flatnonzero(self.roads.of(stretches.edge) != LOST)
+            own = np.flatnonzero(self.places.roads.has(stretches.edge))
         into = self._turned_root.of_features
         values = self.rows.features_times(stretches[own], into)
         return FeaturesAlong.of(values, own, before)

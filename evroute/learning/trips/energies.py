@@ -29,12 +29,13 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
+from evroute.learning.roads.road_choice import DEFAULT_ROADS, check_choice, choice_of
 from evroute.learning.roads.trip_fields import TripFields
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
-from evroute.learning.trips.kept_trips import ROAD, SectionsOfTrips
+from evroute.learning.trips.kept_trips import ROAD, RoadsOfTrips
 from evroute.learning.trips.noise import START
 from evroute.learning.trips.rows import EdgeFeatures, Rows
 from evroute.learning.trips.sentences import sentences
@@ -69,6 +70,8 @@ class TripEnergies(Belief):
         Network and vehicle.
     physics
         One of `defaults.KINDS_OF_PHYSICS`, or None for the one that fits the network.
+    roads
+        One of `road_choice.ROADS`.
 
     Attributes
     ----------
@@ -78,26 +81,31 @@ class TripEnergies(Belief):
     Raises
     ------
     UnknownNameError
-        If the physics is unknown.
+        If the physics or the way to learn roads is unknown.
     """
 
     travels = True
     of_fleets = True
-    options = ("physics",)
+    options = ("physics", "roads")
 
-    def __init__(self, setting: Setting, *, physics: str | None = None) -> None:
+    def __init__(
+        self, setting: Setting, *, physics: str | None = None, roads: str = DEFAULT_ROADS
+    ) -> None:
         self.setting = setting
         self.source = "this"
         network = setting.network
         self.physics = check_physics(physics or physics_of(network))
         driving = self.physics == "driving"
-        self.places = TripPlaces(KnownRoads(network))
+        self.roads = check_choice(roads)
+        self.places = self._places_on(KnownRoads(network))
         prior = coefficient_prior(setting.vehicle, driving=driving)
+        noise = START.times(size(setting.vehicle))
+        deviation = self.places.choice.deviation(noise.root_km_wh)
         self.belief = TripBelief(
             prior,
-            START.times(size(setting.vehicle)),
+            noise,
             heights=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
-            roads=SectionsOfTrips(self._choose_roads, self._roads_of),
+            roads=RoadsOfTrips(self._choose_roads, self._roads_of, deviation),
         )
         self.times = TripTimes(self.places.known, driving=driving)
         self._departures = Departures()
@@ -108,13 +116,15 @@ class TripEnergies(Belief):
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
         """Return the belief before any trip. Parameters as in `Belief.of_method`."""
-        return cls(setting, physics=str(method.get("physics", PAPER_PHYSICS)))
+        physics = str(method.get("physics", PAPER_PHYSICS))
+        return cls(setting, physics=physics, roads=str(method.get("roads", DEFAULT_ROADS)))
 
     @property
     def method_table(self) -> dict[str, Any]:
-        """Model and physics by name."""
+        """Model, physics and roads by name."""
         physics = {} if self.physics == PAPER_PHYSICS else {"physics": self.physics}
-        return {"model": MODEL, **physics}
+        roads = {} if self.roads == DEFAULT_ROADS else {"roads": self.roads}
+        return {"model": MODEL, **physics, **roads}
 
     @property
     def label(self) -> str:
@@ -170,7 +180,10 @@ class TripEnergies(Belief):
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        found = sentences(self.belief, self.vehicle, trips, places, self.changed_after)
+        belief, choice = self.belief, self.places.choice
+        columns = int((belief.column == ROAD).sum())
+        roads = choice.words(belief.scales.roads, belief.noise.root_km_wh, columns)
+        found = sentences(belief, self.vehicle, trips, roads, places, self.changed_after)
         return found + ranking(self.car_shares())
 
     def _placed(self, trip: MeasuredTrip) -> MeasuredTrip:
@@ -312,7 +325,7 @@ class TripEnergies(Belief):
             self.rows_on(conditions, features, of_all=True),
             columns,
             lambda driven: fields.unknown_wh2(driven.edge, driven),
-            self.places.sections,
+            self.places,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
@@ -370,12 +383,16 @@ class TripEnergies(Belief):
         The car's part is taken over as it is. Roads are found again by their ids and lines.
         """
         known, moved = KnownRoads.restored(part_of(state, "known"), self.network)
-        self.places = TripPlaces(known)
+        self.places = self._places_on(known)
         self.times = TripTimes(known, driving=self.physics == "driving")
         super().restore({**state, **moved.pace_of(state)})
         self.places.restore(state, moved)
         self._departures.arrive(moved)
         self._states.arrive(moved)
+
+    def _places_on(self, known: KnownRoads) -> TripPlaces:
+        """Return the places before any trip, on the roads of a belief."""
+        return TripPlaces(known, choice_of(self.roads, self.setting, known))
 
     @property
     def _fields(self) -> TripFields:

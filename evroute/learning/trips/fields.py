@@ -8,6 +8,7 @@ takes nothing, and two routes between the same ends differ by nothing.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.roads.known_roads import KnownRoads
@@ -50,20 +51,20 @@ class NearFeatures:
         (n,) row of each edge among them, -1 elsewhere.
     """
 
-    features: FloatArray
+    features: csr_array
     place: IntArray
 
     @property
     def size(self) -> int:
         """Number of features, m."""
-        return self.features.shape[1]
+        return int(self.features.shape[1])
 
     def rows(self, edge: IntArray) -> FloatArray:
         """Return the features of edges (k,), (k, m)."""
         place = self.place[edge]
         near = np.flatnonzero(place >= 0)
         found = np.zeros((len(edge), self.size))
-        found[near] = self.features[place[near]]
+        found[near] = self.features[place[near]].toarray()
         return found
 
     def times(self, coefficients: FloatArray) -> FloatArray:

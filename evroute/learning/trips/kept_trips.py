@@ -114,19 +114,22 @@ class KeptColumns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SectionsOfTrips:
-    """Sections of roads, as columns of trips (`roads.sections`).
+class RoadsOfTrips:
+    """Deviations of roads, as columns of trips (`roads.road_choice`).
 
     Parameters
     ----------
     choose
-        Function that chooses the sections by all trips.
+        Function that chooses the roads by all trips.
     features
         Function that returns the features of trips by their numbers, (n, m).
+    deviation
+        Centre of the prior of the deviation of their coefficients.
     """
 
     choose: Callable[[], None]
     features: Callable[[Sequence[int]], FloatArray]
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 The energies of n trips less their prior means are ``r ~ N(0, Z Z' + diag(v))``, with v their noise
 (`noise`) and Z their rows times the prior deviations of the columns. The deviations of the terms
 are given. Further columns come in groups (`Group`), each with one deviation that is fitted with the
-noise: sections of roads, heights of junctions, and in a fleet the factors of the cars and their
+noise: deviations of roads, heights of junctions, and in a fleet the factors of the cars and their
 heating. The scales have the greatest posterior density under log-normal priors.
 
 The level counts as constant within a month. The factor of a car counts as constant until the car is
@@ -31,8 +31,6 @@ LOG_STD_OF_CARS = 0.7
 """The same for the deviations over cars."""
 MOST_CARS = 100
 """Cars of a fit, those with most trips. Deviations are known to 7 % from so many."""
-ROAD_SHARE = 0.5
-"""Centre of the deviation of roads over that of the noise along the way."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 
 
@@ -47,7 +45,7 @@ class Scales:
     heights
         Deviation of the potential of junctions, Wh.
     roads
-        Deviation of single roads, Wh per root of a km.
+        Deviation of the coefficients of roads, in the unit of `road_choice.RoadChoice`.
     factor, heating
         Deviations of the factor and of heating over cars.
     """

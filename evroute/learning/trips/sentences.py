@@ -8,7 +8,6 @@ import pyarrow as pa
 from evroute.arrays import FloatArray
 from evroute.energy.heating import COOLED_ABOVE_C, HEATED_BELOW_C
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.trips.kept_trips import ROAD
 from evroute.learning.trips.terms import (
     AUXILIARY,
     COOLING,
@@ -26,8 +25,6 @@ from evroute.text import counted
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
-LEAST_ROAD_SHARE = 0.05
-"""Least variance of single roads over that of the noise along the way that is stated."""
 MANY_REFUSED = 3
 """Refused trips from which on the vehicle file or the table is doubted."""
 FAR = 4.0
@@ -53,6 +50,7 @@ def sentences(
     belief: TripBelief,
     vehicle: Vehicle,
     trips: pa.Table,
+    roads: str,
     places: int | None,
     changed_after: int,
 ) -> list[str]:
@@ -66,6 +64,8 @@ def sentences(
         The vehicle.
     trips
         Rows of ``trips.parquet``.
+    roads
+        Deviation of single roads in words.
     places
         Number of places with a learned height, or None if the network has heights.
     changed_after
@@ -77,7 +77,7 @@ def sentences(
         coefficients(belief, vehicle),
         heating(belief),
         *contradictions(belief),
-        roads(belief),
+        roads,
         heights(belief, places),
         distinguishable(belief, km),
         *refusals(belief, trips["trip"].to_pylist()),
@@ -167,17 +167,6 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
             f"{'above' if distance[k] > 0 else 'below'} the vehicle file. Check its {FIELDS[k]}"
         )
-
-
-def roads(belief: TripBelief) -> str:
-    """Return the deviation of roads from the coefficients, in words."""
-    road_wh = belief.scales.roads
-    if road_wh**2 < LEAST_ROAD_SHARE * belief.noise.root_km_wh**2:
-        return "single roads differ from these numbers by nothing beyond noise"
-    return (
-        f"a kilometre of a single road differs from these numbers by {road_wh:.0f} Wh "
-        f"(sd), learned on {int((belief.column == ROAD).sum())} stretches"
-    )
 
 
 def heights(belief: TripBelief, places: int | None) -> str:

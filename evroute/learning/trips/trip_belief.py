@@ -8,9 +8,9 @@ expectation of a trip depends on earlier trips alone.
 A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not learned, and judged
 again after every `JUDGED_AGAIN` further trips.
 
-A Gaussian process joins as a field (`fields`), with a column for each new place of trips. Sections
-of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
-from all trips so far.
+A Gaussian process joins as a field (`fields`), with a column for each new place of trips.
+Deviations of roads (`roads.road_choice`) have columns from the first trip on. They are chosen now
+and then by all trips so far.
 
 In a fleet each named car has an effect beside the shared coefficients, which drifts in the place of
 the level, and errors of its own (`evroute.learning.fleet`).
@@ -55,7 +55,7 @@ class TripBelief:
         Deviation of the potential of junctions at the start, the centre of its prior, Wh. 0 for
         none.
     roads
-        Sections of roads of the trips, or None for none.
+        Deviations of roads of the trips, or None for none.
     unit
         Noise by which the test for changes measures errors. The predicted deviation if None.
 
@@ -77,12 +77,12 @@ class TripBelief:
         noise: TripNoiseScale = START,
         *,
         heights: float = 0.0,
-        roads: kept_trips.SectionsOfTrips | None = None,
+        roads: kept_trips.RoadsOfTrips | None = None,
         unit: TripNoiseScale | None = None,
     ) -> None:
         self.prior = prior
         self.roads, self.unit = roads, unit
-        of_roads = scales.ROAD_SHARE * noise.root_km_wh
+        of_roads = 0.0 if roads is None else roads.deviation
         self.scales = self._centre = scales.Scales(noise, heights, of_roads)
         self.on_day = np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
@@ -378,7 +378,7 @@ class TripBelief:
         )
         self.cars.std = self.scales.of_cars
 
-    def _choose_roads(self, roads: kept_trips.SectionsOfTrips) -> None:
+    def _choose_roads(self, roads: kept_trips.RoadsOfTrips) -> None:
         """Choose the roads that have columns from all trips, and give all trips their features."""
         roads.choose()
         stays, of_learned = self.column < ROAD, roads.features([t.number for t in self._learned])

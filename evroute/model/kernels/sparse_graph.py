@@ -29,6 +29,7 @@ term.
 """
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_array, csr_matrix, identity
@@ -43,6 +44,8 @@ from evroute.model.kernels.graph_matern import digest
 NU = 2
 TOLERANCE = 4e-7
 """Bound on the error of k_G, in mean diagonals, before rounding to single precision."""
+LOCAL_TOLERANCE = 1e-4
+"""The same of `LocalGraphMatern`."""
 TILE_EDGES = 512
 MORE = float(np.log(10.0))
 """Growth of the reach of a patch that is too small: a tenth of the influence."""
@@ -227,6 +230,75 @@ def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
     return small
 
 
+class LocalGraphMatern:
+    """Columns of the graph Matérn kernel, nu = 2, each from a patch around its tile alone.
+
+    Only patches of tiles that are asked for are solved, so a region costs no more than the roads in
+    use. The scale is the mean of ``1 / A_ii²``, which the mean diagonal of ``A^-2`` exceeds: the
+    mean diagonal of the kernel is between 1 and 2 on road networks.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    kappa
+        Lengthscale, positive.
+    x_m, y_m
+        (n,) coordinates of the edges, m, by which tiles are cut.
+    tolerance
+        Bound on the error of the kernel.
+    """
+
+    def __init__(
+        self,
+        laplacian: csc_matrix,
+        kappa: float,
+        x_m: FloatArray,
+        y_m: FloatArray,
+        tolerance: float = LOCAL_TOLERANCE,
+    ) -> None:
+        shift = 2 * NU / kappa**2
+        system = csc_matrix(laplacian + shift * identity(laplacian.shape[0]))
+        self._scale = float((system.diagonal() ** -2).mean())
+        self._patches = _Patches(system, shift, tolerance * self._scale * shift**2 / 2)
+        self._tiles = tiles(x_m, y_m)
+        self._tile_of = np.empty(laplacian.shape[0], dtype=np.int64)
+        for number, tile in enumerate(self._tiles):
+            self._tile_of[tile] = number
+        self._factors: dict[int, tuple[IntArray, SuperLU]] = {}
+        self._diagonal = np.full(laplacian.shape[0], np.nan)
+
+    def column(self, edge: int) -> tuple[IntArray, FloatArray]:
+        """Return the edges of the patch of an edge, (p,), and the kernel between both, (p,)."""
+        patch, row, factor = self._solved(edge)
+        return patch, factor.solve(row) / self._scale
+
+    def near(self, edges: IntArray) -> IntArray:
+        """Return all edges of the patches of edges (k,), in increasing order."""
+        numbers = np.unique(self._tile_of[edges]).tolist()
+        return np.unique(np.concatenate([self._factored(number)[0] for number in numbers]))
+
+    def diagonal(self, edges: IntArray) -> FloatArray:
+        """Return the kernel between each of k edges and itself, (k,)."""
+        # one at a time, so that its last bits do not depend on the other edges that are asked for
+        for edge in np.unique(edges[np.isnan(self._diagonal[edges])]).tolist():
+            self._diagonal[edge] = (self._solved(edge)[1] ** 2).sum() / self._scale
+        return self._diagonal[edges]
+
+    def _solved(self, edge: int) -> tuple[IntArray, FloatArray, SuperLU]:
+        """Return the patch of an edge, its row of R on it, (p,) each, and the patch's factor."""
+        patch, factor = self._factored(int(self._tile_of[edge]))
+        unit = np.zeros(len(patch))
+        unit[np.searchsorted(patch, edge)] = 1.0
+        return patch, factor.solve(unit), factor
+
+    def _factored(self, number: int) -> tuple[IntArray, SuperLU]:
+        """Return the patch of a tile and the factor of its system."""
+        if number not in self._factors:
+            self._factors[number] = self._patches.least(self._tiles[number])
+        return self._factors[number]
+
+
 class _Patches:
     """Patches around tiles, the least of a growing series whose escape is small enough.
 
@@ -270,6 +342,11 @@ class _Patches:
             units[some, np.arange(len(some))] = 1.0
             rows[begin : begin + len(some)] = factor.solve(units).T
         return patch, inner, rows
+
+    def least(self, tile: IntArray) -> tuple[IntArray, SuperLU]:
+        """Return the least patch of a tile, and its factor, whatever tiles came before."""
+        found = (self._patch(tile, growth) for growth in count())
+        return next((patch, factor) for patch, factor in found if factor is not None)
 
     def _patch(self, tile: IntArray, growth: int) -> tuple[IntArray, SuperLU | None]:
         """Return a patch of some growth, and its factor, or None if too much escapes from it."""

@@ -29,6 +29,7 @@ from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
+from evroute.model.growing_factor import pivoted
 from evroute.model.sparse.ek import Growing
 from evroute.model.sparse.gp import SparseOptions
 from evroute.model.sparse.posterior import SparsePosterior
@@ -128,21 +129,13 @@ def pivots(posterior: SparsePosterior, slots: IntArray, most: int) -> IntArray:
     most
         Largest number to return.
     """
-    root = np.sqrt(posterior.count[slots])
-    rest = posterior.count[slots] * posterior.prior[slots]
-    rows = np.empty((min(most, len(slots)), len(slots)))
-    chosen: list[int] = []
-    for row in rows:
-        pivot = int(np.argmax(rest))
-        if rest[pivot] <= 0.0:
-            break
-        before = rows[: len(chosen)]
-        row[:] = root[pivot] * root * posterior.prior_between(slots[[pivot]], slots)[0]
-        row -= before[:, pivot] @ before
-        row /= np.sqrt(rest[pivot])
-        rest = np.maximum(rest - row**2, 0.0)
-        rest[pivot] = 0.0
-        chosen.append(pivot)
+    root, count = np.sqrt(posterior.count[slots]), posterior.count[slots]
+
+    def column(pivot: int) -> FloatArray:
+        between = posterior.prior_between(slots[[pivot]], slots)[0]
+        return root[pivot] * root * between
+
+    chosen, _ = pivoted(count * posterior.prior[slots], column, most)
     return slots[chosen]
 
 
