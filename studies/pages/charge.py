@@ -128,5 +128,6 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 SMALL = ["20 % of charge", "energy, Wh", "charge on arrival, %", "low, %", "high, %"]
 RUNS = {"detours": detours, "ranges": ranges, "refusals": refusals.table} | {
-    "same-percent": refusals.same_percent
+    "same-percent": refusals.same_percent,
+    "promise-times": refusals.times,
 }

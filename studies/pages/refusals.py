@@ -24,7 +24,7 @@ import evroute
 from evroute.door.planners import Planner
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import NoRouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
 from evroute.learning.belief import load_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
@@ -94,7 +94,7 @@ def refusals(planner: Planner, number: int, *, charge: bool, seed: int) -> Itera
             yield {"start_percent": asked["soc"], "refusal_s": took_s} | after(
                 planner, ends, asked, error
             )
-        except evroute.EvrouteError:
+        except EvrouteError:
             continue
 
 
@@ -217,8 +217,61 @@ def refused(
             if error.start_percent is not None:
                 found += 1
                 yield origin, error.start_percent
-        except evroute.EvrouteError:
+        except EvrouteError:
             continue
+
+
+def times() -> None:
+    """Write the CPU time of plans with the promise and of plans on the mean, asked in turns."""
+    rows = []
+    for city in CITIES:
+        roads, small = load_network(city), replace(load_vehicle(CAR), battery_kwh=SMALL_KWH)
+        cells = {
+            "38 kWh": (Planner(roads, CAR), False),
+            "4 kWh": (Planner(roads, small), False),
+            "4 kWh, stations": (Planner(with_made_up_stations(roads), small), True),
+        }
+        for name, (planner, charge) in cells.items():
+            taken = np.array(list(in_turns(planner, charge=charge))).T
+            ratio, risky_s, mean_s = taken[1] / taken[0], taken[1], taken[0]
+            acts = taken[2] > 0
+            rows.append(
+                [
+                    f"{city.title()}, {name}",
+                    *(f"{len(ratio)}", f"{acts.mean():.0%}"),
+                    *(f"{1000 * np.median(each):.1f}" for each in (mean_s, risky_s)),
+                    f"{1000 * np.quantile(risky_s, 0.95):.0f}",
+                    *(f"{np.median(ratio):.2f}", f"{risky_s.sum() / mean_s.sum():.2f}"),
+                    f"{np.median(ratio[acts]):.2f}" if acts.any() else "",
+                ]
+            )
+    columns = ["plans", "number", "the promise acts", "by the mean, ms", "with the promise, ms"]
+    columns += ["its 95 %", "ratio: median", "of the sums", "where the promise acts"]
+    command = "python -m studies.pages --run promise-times"
+    store("promise-times", columns, rows, command=command, networks=CITIES)
+
+
+def in_turns(planner: Planner, *, charge: bool) -> Iterator[tuple[float, float, bool]]:
+    """Yield CPU seconds by the mean and with the promise, and whether this changes the plan."""
+    rng, (lon, lat) = np.random.default_rng((SEED, 3)), planner.network.junction_lon_lat
+    found = -4  # the first ones load code
+    while found < DRAWS:
+        ends = [f"{lat[row]:.6f},{lon[row]:.6f}" for row in rng.integers(len(lon), size=2)]
+        asked = {"soc": round(float(rng.uniform(11, 60)), 1), "reserve": 10, "charge": charge}
+        plans, taken_s = {}, {}
+        try:
+            for risk in ("mean", 0.1) if found % 2 else (0.1, "mean"):
+                begun = time.process_time()
+                plans[risk] = planner.plan(*ends, **asked, risk=risk)
+                assert plans[risk].chance is not None, "the forecast is part of the plan"
+                taken_s[risk] = time.process_time() - begun
+        except EvrouteError:
+            continue
+        found += 1
+        if found > 0:
+            best = [plan.recommended_route for plan in plans.values()]
+            acts = best[0].route != best[1].route or best[0].stops != best[1].stops
+            yield taken_s["mean"], taken_s[0.1], acts
 
 
 def table() -> None:
