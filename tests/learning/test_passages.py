@@ -49,7 +49,7 @@ def test_covariances_of_many_trips_are_those_of_single_forecasts(
     end_wh = np.concatenate([charge.charge_wh[1:] for charge in charges])
     low_wh = np.concatenate([charge.low_wh[1:] for charge in charges])
     together = TripsTogether(arms, first, driven, begin_wh, end_wh, low_wh)
-    _, covariance = day.covariances(together)
+    covariance = day.sums_of_trips(together).covariance_with
     for k in range(2):  # with the energy up to the end of the k-th arm of each trip
         found = covariance(np.concatenate([np.full(len(row), row[k]) for row in rows]))
         expected = np.concatenate([each.reached_wh2[:, k] for each in forecasts])

@@ -15,7 +15,7 @@ import numpy as np
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.heating import Heating
-from evroute.learning.roads.passages import Covariance, bounds_of, covariances
+from evroute.learning.roads.passages import bounds_of
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.kept_trips import FIELD
@@ -225,7 +225,8 @@ class TripDay:
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
         terms = self.rows.of(arms_of_route, driven, begin_wh)
-        sums, off_landmarks_wh2 = self.sums(np.cumsum(terms, axis=0)), self.unknown_wh2(driven)
+        off_landmarks_wh2 = self.unknown_wh2(driven)
+        sums = replace(self.sums(np.cumsum(terms, axis=0)), unknown_wh2=[off_landmarks_wh2])
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums.terms[-1]
         unknown_wh2 = float(off_landmarks_wh2[-1, -1] + sums.season_wh[-1] ** 2)
@@ -237,7 +238,7 @@ class TripDay:
             unknown_wh2=unknown_wh2,
             faded_wh=self.full_battery_fade * float(terms[:, FADE].sum()),
             spread=lambda: sums.shared_wh,
-            own=lambda: self.belief.noise.covariance(sums.km) + off_landmarks_wh2,
+            own=sums.own_wh2,
         )
 
     def sums(self, sums: FloatArray) -> Sums:
@@ -323,20 +324,22 @@ class TripDay:
             unknown_wh2 += [self.unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
         return sums.mean_wh, sums.variance_wh2(unknown_wh2)
 
-    def covariances(self, trips: TripsTogether) -> tuple[FloatArray, Covariance]:
-        """Return expected energies along trips, (k,) Wh, and covariances (`passages`)."""
+    def sums_of_trips(self, trips: TripsTogether) -> Sums:
+        """Return the energies of trips up to the ends of their arms."""
         terms = self.rows.of(trips.arms, trips.stretches, trips.begin_wh)
         along = np.cumsum(terms, axis=0)
         along -= np.vstack([np.zeros(along.shape[1]), along])[trips.first][trips.trip]
-        sums = self.sums(along)
-        return sums.mean_wh, covariances(
-            sums, trips, self.unknown_wh2 if self._has_fields else None
-        )
+        unknown_wh2 = list[FloatArray]()
+        if self._has_fields:
+            rows = np.split(np.arange(len(trips.arms)), trips.first[1:])
+            unknown_wh2 = [self.unknown_wh2(trips.stretches[each]) for each in rows]
+        return replace(self.sums(along), unknown_wh2=unknown_wh2, first=trips.first)
 
     def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
         """Return upper bounds of risks, (r,), as of `ManyTrips`."""
         spread = self.belief.expect(np.zeros(len(self.belief.column))).spread
-        return bounds_of(spread, self.covariances(trips)[1], trips, reserve_wh, self.battery_share)
+        sums = self.sums_of_trips(trips)
+        return bounds_of(spread, sums, trips, reserve_wh, self.battery_share)
 
     @cached_property
     def _turned_root(self) -> TurnedRoot:

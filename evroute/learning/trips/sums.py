@@ -5,7 +5,9 @@ the coefficients in force. Its variance has two parts: the uncertainty of the co
 unknown season, which trips of a day share, and the noise of the trip alone.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -18,7 +20,7 @@ from evroute.learning.trips.terms import MINUTES, reached
 from evroute.learning.trips.trip_belief import TripBelief
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums of terms of k places.
 
@@ -32,12 +34,19 @@ class Sums:
         (k, c) terms of the trips up to the places (`terms.reached`).
     season_wh
         (k,) deviation of an unknown season, Wh.
+    unknown_wh2
+        Covariances of the energies up to the places of each trip that no column explains, (k, k)
+        Wh² each, or none where columns explain all.
+    first
+        (r,) first place of each trip.
     """
 
     belief: TripBelief
     columns: IntArray
     terms: FloatArray
     season_wh: FloatArray
+    unknown_wh2: Sequence[FloatArray] = ()
+    first: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     @classmethod
     def of(
@@ -74,7 +83,7 @@ class Sums:
         """(k,) expected energies, Wh."""
         return self.terms @ self.belief.coefficients.coefficients[self.columns]
 
-    @property
+    @cached_property
     def shared_wh(self) -> FloatArray:
         """(k, r) deviations that the belief shares between trips, by independent causes, Wh."""
         root = self.belief.regression.root[self.columns]
@@ -89,6 +98,27 @@ class Sums:
             (k,) variances that no column explains, Wh².
         """
         return (self.shared_wh**2).sum(axis=1) + self.belief.noise.variance(self.km, unknown_wh2)
+
+    def own_wh2(self) -> FloatArray:
+        """Return the covariance of the energies that is of one trip alone, (k, k) Wh²."""
+        own: FloatArray = self.belief.noise.covariance(self.km)
+        return own + self.unknown_wh2[0] if self.unknown_wh2 else own
+
+    def covariance_with(self, at: IntArray) -> FloatArray:
+        """Return the covariances of the energies with those up to other places, (k,) Wh².
+
+        Parameters
+        ----------
+        at
+            (k,) another place of the same trip for each.
+        """
+        covariance = np.einsum("kr,kr->k", self.shared_wh, self.shared_wh[at])
+        covariance += self.belief.noise.covariance_with(self.km, at)
+        ends = np.append(self.first[1:], len(at))
+        for unknown_wh2, first, end in zip(self.unknown_wh2, self.first, ends, strict=False):
+            places = np.arange(end - first)
+            covariance[first:end] += unknown_wh2[places, at[first:end] - first]
+        return covariance
 
     def variance_along_wh2(
         self, features: FeaturesAlong, root: TurnedRoot, unknown_wh2: FloatArray
