@@ -12,13 +12,13 @@ from own_routes import prepare
 
 from evroute.network.road_network import RoadNetwork
 
-_helpers: list[ThreadPoolExecutor] = []
+helpers: list[ThreadPoolExecutor] = []
 
 
 def begin() -> None:
     """Work on every network that is read from now on."""
-    if not _helpers:
-        _helpers.append(ThreadPoolExecutor(max_workers=1, thread_name_prefix="network"))
+    if not helpers:
+        helpers.append(ThreadPoolExecutor(max_workers=1, thread_name_prefix="network"))
 
 
 def has_read(roads: RoadNetwork) -> None:
@@ -26,7 +26,7 @@ def has_read(roads: RoadNetwork) -> None:
 
     An error is left to the page, which meets it again and says it.
     """
-    for helper in _helpers:
+    for helper in helpers:
         helper.submit(_prepare, roads)
 
 

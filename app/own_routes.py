@@ -34,7 +34,7 @@ FILES = ("roads", "names")
 """Files of a network (`RoadFiles`)."""
 KEPT = {"Cache-Control": "private, max-age=3600"}
 """Headers of the files of a network, whose address changes with their contents."""
-_networks: OrderedDict[str, RoadFiles] = OrderedDict()
+networks: OrderedDict[str, RoadFiles] = OrderedDict()
 _lock = Lock()
 
 
@@ -59,7 +59,7 @@ def prepare(roads: RoadNetwork) -> None:
 def files_of(network: str) -> RoadFiles | None:
     """Return the files of the newest registered network of a name, or None."""
     with _lock:
-        found = (files for files in reversed(_networks.values()) if files.of.name == network)
+        found = (files for files in reversed(networks.values()) if files.of.name == network)
         return next(found, None)
 
 
@@ -73,10 +73,10 @@ def _files(roads: RoadNetwork) -> RoadFiles:
     """Register a network and return its files."""
     digest = roads.content_digest
     with _lock:
-        files = _networks.setdefault(digest, RoadFiles(roads))
-        _networks.move_to_end(digest)
-        while len(_networks) > MOST_NETWORKS:
-            _networks.popitem(last=False)
+        files = networks.setdefault(digest, RoadFiles(roads))
+        networks.move_to_end(digest)
+        while len(networks) > MOST_NETWORKS:
+            networks.popitem(last=False)
     return files
 
 
@@ -91,7 +91,7 @@ def road_names(request: Request) -> Response:
 
 
 def _file(request: Request, name: str) -> Response:
-    files = _networks.get(request.query_params.get("network", ""))
+    files = networks.get(request.query_params.get("network", ""))
     if files is None:
         return JSONResponse(None, status_code=404)
     return Response(files.file(name), media_type="application/json", headers=KEPT)
@@ -104,7 +104,7 @@ def cars_address(own: list[str]) -> str:
 
 def places(request: Request) -> Response:
     """Answer the places that a text may mean, each with label, kind and text."""
-    files = _networks.get(request.query_params.get("network", ""))
+    files = networks.get(request.query_params.get("network", ""))
     if files is None:
         return JSONResponse([], status_code=404)
     try:

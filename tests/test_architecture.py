@@ -180,6 +180,31 @@ def test_a_module_has_one_title() -> None:
     assert not titles
 
 
+def patched_private_names(tree: ast.AST) -> list[str]:
+    """Return the private names that a test replaces by ``setattr``."""
+    return [
+        each.value
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "setattr"
+        for each in call.args[:2]
+        if isinstance(each, ast.Constant)
+        and isinstance(each.value, str)
+        and re.match(r"_(?!_)", each.value.rpartition(".")[2])
+    ]
+
+
+def test_no_test_patches_a_private_name() -> None:
+    tests = (ROOT / "tests").rglob("*.py")
+    found = {str(path.relative_to(ROOT)): patched_private_names(parsed(path)) for path in tests}
+    assert not {path: names for path, names in found.items() if names}
+    assert patched_private_names(ast.parse("m.setattr('a._b', 1); m.setattr(a, '_c', 2)")) == [
+        "a._b",
+        "_c",
+    ]
+
+
 RULES = {
     "x = [*(1, 2), 3]": is_starred_display,
     "x = f(*[1] * 3)": is_starred_display,

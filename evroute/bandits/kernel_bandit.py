@@ -137,7 +137,7 @@ def _table(
             return read_columns(path)
         except (OSError, pa.ArrowException):
             log.warning("%s is damaged, playing that run again", path)
-    rows = _run(method, experiment, seed)
+    rows = play_run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     write_columns(path, columns)
@@ -239,9 +239,10 @@ def make_player(
     return parts.label, _Learner(model, index, policy), problem, world
 
 
-def _run(
+def play_run(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int
 ) -> list[dict[str, Any]]:
+    """Play a method in the world of a seed, and return a row for each round."""
     label, learner, problem, world = make_player(method, experiment, seed)
     rows, total = [], 0.0
     for t in range(1, experiment.horizon + 1):

@@ -182,7 +182,7 @@ def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     """
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))
-    found = _catalogue().get(name_or_path) or _with_words(name_or_path)
+    found = catalogue().get(name_or_path) or _with_words(name_or_path)
     if found is None:
         near = find_vehicles(name_or_path)[:LISTED] or [defaults.VEHICLE]
         raise UnknownNameError(
@@ -214,7 +214,7 @@ def find_vehicles(text: str, own: Sequence[str] = ()) -> list[str]:
 def _ranking() -> Ranking:
     """Return the ranking of the names of the catalogue, and of their titles after them."""
     names = vehicle_names()
-    return Ranking.of([*names, *(_catalogue()[name].title for name in names)])
+    return Ranking.of([*names, *(catalogue()[name].title for name in names)])
 
 
 def _with_words(text: str) -> Vehicle | None:
@@ -223,16 +223,17 @@ def _with_words(text: str) -> Vehicle | None:
     having = [name for name in vehicle_names() if words and words <= set(words_of(name))]
     same = [name for name in having if words == set(words_of(name))]
     found = same if len(same) == 1 else having
-    return _catalogue()[found[0]] if len(found) == 1 else None
+    return catalogue()[found[0]] if len(found) == 1 else None
 
 
 def vehicle_names() -> list[str]:
     """List the names of the catalogue, the default first."""
-    return sorted(_catalogue(), key=lambda name: (name != defaults.VEHICLE, name))
+    return sorted(catalogue(), key=lambda name: (name != defaults.VEHICLE, name))
 
 
 @cache
-def _catalogue() -> dict[str, Vehicle]:
+def catalogue() -> dict[str, Vehicle]:
+    """Return the shipped vehicles by name."""
     folder = data_path("vehicles")
     files = {path.stem: _read(path) for path in folder.glob("*.toml") if path.stem != "cars"}
     return files | _cars(folder)
@@ -336,7 +337,7 @@ def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:
         Beginning of the messages of errors.
     """
     require(isinstance(name, str), f"{where} like is {name!r}. Give a name of the catalogue")
-    car = _catalogue().get(name) or _with_words(name)
+    car = catalogue().get(name) or _with_words(name)
     if car is None:
         near = find_vehicles(name)[:LISTED] or [defaults.VEHICLE]
         raise EvrouteError(

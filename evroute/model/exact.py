@@ -170,7 +170,7 @@ class ExactGP:
         self._core.observe(slots, residual_wh, noise_wh2)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
-            self._check()
+            self.check_rounding()
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
@@ -378,7 +378,7 @@ class ExactGP:
         )
         self._slots.append(edge, features)
 
-    def _check(self) -> None:
+    def check_rounding(self) -> None:
         """Correct the means of some slots. Recompute everything if the variances drifted."""
         core = self._core
         parts = -(-core.size // CHECK_SLOTS)

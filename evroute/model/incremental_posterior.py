@@ -30,7 +30,7 @@ NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
 COLUMNS_PACKED = 256
 """Most columns of open arms that are computed from packed numbers. More need the square."""
-_BLOCK = 128  # slots by which arrays grow
+BLOCK = 128  # slots by which arrays grow
 
 
 class IncrementalPosterior:
@@ -352,8 +352,8 @@ class IncrementalPosterior:
     def _square(self) -> FloatArray:
         """Return C with both triangles, a view. Few columns are multiplied in half the time."""
         if not self._mirrored:
-            for start in range(0, self.size, _BLOCK):
-                block = slice(start, start + _BLOCK)
+            for start in range(0, self.size, BLOCK):
+                block = slice(start, start + BLOCK)
                 square = self._lower[block, block]
                 square[:] = np.tril(square) + np.tril(square, -1).T
                 self._lower[:start, block] = self._lower[block, :start].T
@@ -380,7 +380,7 @@ class IncrementalPosterior:
     def _reserve(self, size: int) -> None:
         """Make room for ``size`` slots. The system moves pages, so no view may be left."""
         # a function of the size, so that products of a restored C round alike
-        capacity = max(-(-size // _BLOCK), 1) * _BLOCK
+        capacity = max(-(-size // BLOCK), 1) * BLOCK
         held, old = self.size, len(self._lower)
         if capacity <= old:
             return

@@ -77,19 +77,19 @@ class Window:
         self._last = slots
         if not repeats or len(slots) > most:
             self._begin(0)
-            return _weights(slots, trip.inverse, trip.product, precision) @ prior
+            return prior_row_weights(slots, trip.inverse, trip.product, precision) @ prior
         if not len(self._slots) or len(np.union1d(self._slots, slots)) > most:
             self._begin(prior.shape[1])
         new = np.flatnonzero(~np.isin(slots, self._slots))
         if len(new):
             covariance = trip.covariance[new]
-            rows = _weights(slots[new], np.eye(len(new)), covariance, precision) @ prior
+            rows = prior_row_weights(slots[new], np.eye(len(new)), covariance, precision) @ prior
             rows += (covariance[:, self._slots] * self._precision) @ self._rows
             self._rows = np.concatenate([self._rows, rows])
             self._slots = np.append(self._slots, slots[new])
             self._precision = np.append(self._precision, np.zeros(len(new)))
         of_window, places = trip.product[:, self._slots], self._places(slots)
-        weights = _weights(places, trip.inverse, of_window, self._precision)
+        weights = prior_row_weights(places, trip.inverse, of_window, self._precision)
         self._precision[places] += trip.learned
         return weights @ self._rows
 
@@ -119,7 +119,7 @@ class Window:
         return places
 
 
-def _weights(
+def prior_row_weights(
     places: IntArray, inverse: FloatArray, product: FloatArray, precision: FloatArray
 ) -> FloatArray:
     """Return the weights of prior rows in ``inverse`` times posterior covariances, (k, D).

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".parquet")
 ROWS = 100_000
 """Rows of one file of a folder."""
-_PENDING = 1000
+PENDING = 1000
 """Rows that are joined to a table at a time."""
 _OF_ROUTE = (
     "energy_wh",
@@ -189,7 +189,7 @@ class AnswerTable:
         """Yield answers (`answers.answer_all`, `answers.answer_energies`), whose rows are added."""
         for answer in answers:
             self._pending.append(row_of(answer))
-            if len(self._pending) >= _PENDING:
+            if len(self._pending) >= PENDING:
                 self.flush()
             yield answer
 

@@ -24,7 +24,7 @@ _DIGITS = 6  # of a degree: a tenth of a metre
 _THIN_DIGITS = 5  # a metre
 _TOLERANCE_DEG = 1e-5
 _BETWEEN = 1e-6  # of a rounded step, around its middle
-_AT_ONCE = 20_000  # edges, whose shapes exist as objects at a time
+AT_ONCE = 20_000  # edges, whose shapes exist as objects at a time
 
 
 def edge_line(
@@ -234,7 +234,7 @@ def thin_points(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, IntA
     start
         (m + 1,) line i has the points ``start[i]`` to ``start[i + 1]``.
     """
-    cuts = range(_AT_ONCE, len(edges), _AT_ONCE)
+    cuts = range(AT_ONCE, len(edges), AT_ONCE)
     thinned = [_thinned(network, part) for part in np.split(edges, cuts)]
     places = np.concatenate([each for each, _ in thinned])
     start = np.append(0, np.cumsum(np.concatenate([counts for _, counts in thinned])))

@@ -286,8 +286,8 @@ def test_a_corrected_number_and_a_closed_road_lose_no_trip(
         closed = np.arange(roads.n_edges) == unused
         keep(close(roads, closed, "mine"))
         corrected = replace(load_vehicle("reference"), mass_kg=1800.0)
-        cars = vehicle_module._catalogue() | {"reference": corrected}
-        monkeypatch.setattr(vehicle_module, "_catalogue", lambda: cars)
+        cars = vehicle_module.catalogue() | {"reference": corrected}
+        monkeypatch.setattr(vehicle_module, "catalogue", lambda: cars)
 
         later = opened("car", vehicle="reference", network="mine")
         assert "5 trips of this car" in later.header[0].value

@@ -1111,7 +1111,7 @@ def test_roads_written_in_parts_are_the_thin_lines_of_each_rank(
     ]
     assert json.loads(road_files.RoadFiles(denver).roads) == wanted
     monkeypatch.setattr(road_files, "AT_ONCE", 10)
-    monkeypatch.setattr(lines, "_AT_ONCE", 7)
+    monkeypatch.setattr(lines, "AT_ONCE", 7)
     assert json.loads(road_files.RoadFiles(denver).roads) == wanted
 
 
@@ -1121,16 +1121,16 @@ def test_a_server_prepares_a_network_as_soon_as_it_is_read(
     import early
     import own_routes
 
-    monkeypatch.setattr(early, "_helpers", [])
-    monkeypatch.setattr(own_routes, "_networks", OrderedDict())
+    monkeypatch.setattr(early, "helpers", [])
+    monkeypatch.setattr(own_routes, "networks", OrderedDict())
     early.has_read(denver)
-    assert not own_routes._networks, "no server asked for it"
+    assert not own_routes.networks, "no server asked for it"
     early.begin()
     early.begin()
     early.has_read(denver)
-    (helper,) = early._helpers
+    (helper,) = early.helpers
     helper.shutdown(wait=True)
-    (files,) = own_routes._networks.values()
+    (files,) = own_routes.networks.values()
     assert {"roads", "names"} <= vars(files).keys()
 
 

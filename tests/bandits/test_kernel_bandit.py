@@ -68,9 +68,9 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
         play(wanted, interrupt, tmp_path)
     assert len(list((tmp_path / "parts").iterdir())) == 3
     played: list[tuple[object, int]] = []
-    real = kernel_bandit._run
+    real = kernel_bandit.play_run
     monkeypatch.setattr(
-        kernel_bandit, "_run", lambda m, e, s: played.append((m, s)) or real(m, e, s)
+        kernel_bandit, "play_run", lambda m, e, s: played.append((m, s)) or real(m, e, s)
     )
     whole = play(wanted, lambda done: None, tmp_path)
     assert played == [("bbkb", 1)]

@@ -359,7 +359,7 @@ def test_a_batch_streams_to_a_folder_that_other_programs_read(
     denver: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answer_table, "ROWS", 40)
-    monkeypatch.setattr(answer_table, "_PENDING", 20)
+    monkeypatch.setattr(answer_table, "PENDING", 20)
     monkeypatch.setenv("EVROUTE_MAX_ROWS", "50")
     batch, out = tmp_path / "batch.csv", tmp_path / "plans"
     pd.DataFrame(requests(denver, 90)).to_csv(batch, index=False)

@@ -158,13 +158,13 @@ def test_killed_dask_workers_lose_no_run(
 
 def test_workers_that_dask_forgot_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after kills while they start."""
-    begin, made = dask_cluster._Check.__init__, list[Any]()
+    begin, made = dask_cluster.Check.__init__, list[Any]()
 
     def recorded(check: Any, client: Any, address: str, place: Any, count: int) -> None:
         made.append(place)
         begin(check, client, address, place, count)
 
-    monkeypatch.setattr(dask_cluster._Check, "__init__", recorded)
+    monkeypatch.setattr(dask_cluster.Check, "__init__", recorded)
     with cluster("local:1") as dask:
         (place,) = made
         while not place.workers:
@@ -246,7 +246,7 @@ def test_a_run_that_is_taken_when_the_pool_breaks_is_played(
 def test_processes_that_cannot_start_end_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_start_worker", lambda shared: os._exit(9))
+    monkeypatch.setattr(pool, "start_worker", lambda shared: os._exit(9))
     monkeypatch.setattr(pool, "forks", lambda: True)
     with pytest.raises(EvrouteError, match="no process of --jobs can start"):
         simulate(experiment(1), tmp_path / "runs", jobs=2)
@@ -381,13 +381,13 @@ def test_a_bad_cluster_is_refused_in_one_line(tmp_path: Path, words: list[str], 
 def test_the_command_plays_on_a_cluster(
     few: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end, ended = dask_cluster._end, list[Any]()
+    end, ended = dask_cluster.end_cluster, list[Any]()
 
     def recorded(made: Any, others: Any) -> None:
         ended.append(made)
         end(made, others)
 
-    monkeypatch.setattr(dask_cluster, "_end", recorded)
+    monkeypatch.setattr(dask_cluster, "end_cluster", recorded)
     table = tmp_path / "runs.toml"
     table.write_text(
         'horizon = 2\nseeds = 4\nworld = "free-flow"\n'

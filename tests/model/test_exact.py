@@ -253,7 +253,7 @@ def test_draws_around_the_mean_have_the_deviations_of_a_draw_times_the_multiplie
 def test_rounding_errors_are_checked_every_ten_trips(make_world, monkeypatch):
     world, checked = make_world(5), []
     model = world.model()
-    monkeypatch.setattr(ExactGP, "_check", lambda self: checked.append(self._updates))
+    monkeypatch.setattr(ExactGP, "check_rounding", lambda self: checked.append(self._updates))
     for _ in range(21):
         model.update(world.trip(1))
     assert checked == [10, 20]

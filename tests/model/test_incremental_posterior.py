@@ -125,7 +125,7 @@ def test_many_columns_of_a_restored_covariance_take_the_square(prior, monkeypatc
 
 
 def test_growing_arrays_keep_their_numbers(prior, monkeypatch) -> None:
-    monkeypatch.setattr("evroute.model.incremental_posterior._BLOCK", 2)
+    monkeypatch.setattr("evroute.model.incremental_posterior.BLOCK", 2)
     posterior = IncrementalPosterior(prior.diagonal())
     for arm in range(7):
         rows = prior[[arm]]
@@ -139,7 +139,7 @@ def test_growing_arrays_keep_their_numbers(prior, monkeypatch) -> None:
 
 
 def test_a_copy_grows_on_its_own(prior, monkeypatch) -> None:
-    monkeypatch.setattr("evroute.model.incremental_posterior._BLOCK", 2)
+    monkeypatch.setattr("evroute.model.incremental_posterior.BLOCK", 2)
     posterior = IncrementalPosterior(prior.diagonal())
     for arm in range(7):
         if arm == 3:  # after a trip that the first array does not hold

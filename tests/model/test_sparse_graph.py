@@ -74,10 +74,10 @@ def test_patches_do_not_depend_on_the_tile_before(make_network, monkeypatch):
     )
     laplacian = LineGraph.from_network(line).laplacian(line.length_m)
     x_m, y_m = places(line)
-    growths, patch_of = [], sparse_graph._Patches._patch
+    growths, patch_of = [], sparse_graph.Patches.patch_of
     monkeypatch.setattr(
-        sparse_graph._Patches,
-        "_patch",
+        sparse_graph.Patches,
+        "patch_of",
         lambda self, tile, growth: growths.append(growth) or patch_of(self, tile, growth),
     )
     roots = []

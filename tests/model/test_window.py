@@ -53,13 +53,13 @@ def roads() -> Roads:
 
 def sizes_of_windows(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Record the prior rows of each product and the slots of all, which stand for no window."""
-    sizes, weights = [], window._weights
+    sizes, weights = [], window.prior_row_weights
 
     def watched(places, inverse, product, precision):
         sizes.append((len(inverse), len(precision)))
         return weights(places, inverse, product, precision)
 
-    monkeypatch.setattr(window, "_weights", watched)
+    monkeypatch.setattr(window, "prior_row_weights", watched)
     return sizes
 
 

@@ -76,7 +76,7 @@ def cluster(address: str) -> Iterator[Engine]:
                     silence_logs=logging.CRITICAL,
                 )
             place.shutdown_on_close = False  # at the end of this process, which would take 10 s
-            stack.callback(_end, place, others)
+            stack.callback(end_cluster, place, others)
         try:
             client = Client(place, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -85,7 +85,7 @@ def cluster(address: str) -> Iterator[Engine]:
                 "'dask scheduler', or give --cluster local:2"
             ) from error
         stack.callback(_close, client)
-        check = _Check(client, address, place if count else None, count)
+        check = Check(client, address, place if count else None, count)
         if count:
             place.scale(count)
             while not place.scheduler.workers:  # the others join while it works
@@ -97,7 +97,7 @@ def cluster(address: str) -> Iterator[Engine]:
         yield Engine(executor, AHEAD * threads, check=check)
 
 
-class _Check:
+class Check:
     """Raises EvrouteError if a scheduler is lost, or all workers of a cluster of this machine."""
 
     def __init__(self, client: Any, address: str, cluster: Any, count: int) -> None:
@@ -106,6 +106,7 @@ class _Check:
         self._seen_s = monotonic()
 
     def __call__(self) -> None:
+        """Raise EvrouteError if the scheduler is lost, or all workers of this machine."""
         kept = "Repeat the command, which keeps finished runs"
         require(
             self._client.status == "running",
@@ -146,7 +147,7 @@ def _silent() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _end(cluster: Any, others: Container[int | None]) -> None:
+def end_cluster(cluster: Any, others: Container[int | None]) -> None:
     """Kill the workers of a cluster of this machine, which have answered all or are given up.
 
     Parameters

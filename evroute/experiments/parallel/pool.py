@@ -102,7 +102,7 @@ def processes(jobs: int, beside: Path | None = None) -> Iterator[Pool]:
     with tempfile.TemporaryDirectory(prefix=WORK, dir=beside, ignore_cleanup_errors=True) as place:
         rounds, started = context.RawArray("q", jobs), context.RawValue("b", 0)
         shared = Shared(rounds, started, context.RawValue("b", 0), place)
-        executor = ProcessPoolExecutor(jobs, context, _start_worker, (shared,))
+        executor = ProcessPoolExecutor(jobs, context, start_worker, (shared,))
         try:
             with interrupts_later(), warnings.catch_warnings(), suppress(BrokenExecutor):
                 # Python warns of threads, and those of BLAS and Arrow outlive a fork
@@ -132,7 +132,8 @@ def interrupts_later() -> Iterator[None]:
 _shared: Shared
 
 
-def _start_worker(shared: Shared) -> None:
+def start_worker(shared: Shared) -> None:
+    """Begin a worker: it shares counts with the caller, and ends with it."""
     global _shared
     _shared = shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the caller, which sets `stop`

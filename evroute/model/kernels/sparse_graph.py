@@ -187,7 +187,7 @@ def sparse_root(
     row, start = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     diagonal = np.empty(n)
     column, value = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
-    done, patches = 0, _Patches(system, shift, escape)
+    done, patches = 0, Patches(system, shift, escape)
     for tile in tiles(x_m, y_m):
         patch, inner, rows = patches.solved(tile)
         keep = rows > drop_below
@@ -260,7 +260,7 @@ class LocalGraphMatern:
         shift = 2 * NU / kappa**2
         system = csc_matrix(laplacian + shift * identity(laplacian.shape[0]))
         self._scale = float((system.diagonal() ** -2).mean())
-        self._patches = _Patches(system, shift, tolerance * self._scale * shift**2 / 2)
+        self._patches = Patches(system, shift, tolerance * self._scale * shift**2 / 2)
         self._tiles = tiles(x_m, y_m)
         self._tile_of = np.empty(laplacian.shape[0], dtype=np.int64)
         for number, tile in enumerate(self._tiles):
@@ -299,7 +299,7 @@ class LocalGraphMatern:
         return self._factors[number]
 
 
-class _Patches:
+class Patches:
     """Patches around tiles, the least of a growing series whose escape is small enough.
 
     Parameters
@@ -322,14 +322,14 @@ class _Patches:
 
         The search for the patch starts from the growth of the tile before.
         """
-        patch, factor = self._patch(tile, self._growth)
+        patch, factor = self.patch_of(tile, self._growth)
         if factor is None:
             while factor is None:
                 self._growth += 1
-                patch, factor = self._patch(tile, self._growth)
+                patch, factor = self.patch_of(tile, self._growth)
         else:
             while self._growth:
-                smaller, of_smaller = self._patch(tile, self._growth - 1)
+                smaller, of_smaller = self.patch_of(tile, self._growth - 1)
                 if of_smaller is None:
                     break
                 self._growth -= 1
@@ -345,10 +345,10 @@ class _Patches:
 
     def least(self, tile: IntArray) -> tuple[IntArray, SuperLU]:
         """Return the least patch of a tile, and its factor, whatever tiles came before."""
-        found = (self._patch(tile, growth) for growth in count())
+        found = (self.patch_of(tile, growth) for growth in count())
         return next((patch, factor) for patch, factor in found if factor is not None)
 
-    def _patch(self, tile: IntArray, growth: int) -> tuple[IntArray, SuperLU | None]:
+    def patch_of(self, tile: IntArray, growth: int) -> tuple[IntArray, SuperLU | None]:
         """Return a patch of some growth, and its factor, or None if too much escapes from it."""
         patch = _around(self._steps, tile, growth * MORE - float(np.log(self._escape)))
         local = csc_matrix(self._system[:, patch][patch, :])
