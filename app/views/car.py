@@ -1,5 +1,7 @@
 """Page My car: its own trips, how good forecasts are, and the findings on the car."""
 
+from typing import Any
+
 import memory
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from own_trips import (
 )
 from remembered import remembered_words
 from request import CHANGEABLE, ask_vehicle
+from savings import savings
 from state import choose_next
 from visit import forget as forget_me
 from visit import show_notices, visit
@@ -33,6 +36,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
+from evroute.learning.base import Belief
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.measured import MeasuredTrip
@@ -43,8 +47,8 @@ from evroute.learning.trips.sentences import coefficients, heating
 from evroute.learning.trips.usual import usual_trip
 from evroute.network.road_network import RoadNetwork
 from evroute.report.charts.consumption import consumption_chart, trip_points
-from evroute.report.colours import visit_classes
-from evroute.report.own_trips import build_trips_page, read_trips, trips_table
+from evroute.report.colours import value_classes
+from evroute.report.own_trips import READINGS, build_trips_page, read_trips, trips_table
 from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of
 from evroute.text import counted
@@ -243,23 +247,43 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
         )
     )
     run = f"{roads.name}-learned"
-    belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
+    planned = planner(roads, vehicle, DrivingConditions(), folder.path.name, run)
+    belief = planned.belief
+    assert belief is not None, "the folder has one"
     learned = set(rows["trip"].to_pylist())
     recorded = one_route_each(roads, folder, learned)
     if isinstance(belief, TripEnergies):
         consumption(belief, recorded, roads)
+    for line in savings(planned, belief, recorded):
+        st.write(literal(f"• {line}"))
     trips = rows.to_pandas()
     left, right = st.columns(2)
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
+    left.caption(READINGS["energies"])
     right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
-    driven = [trip.edge for trip in recorded]
-    visits = np.bincount(np.concatenate([[], *driven]).astype(int), minlength=roads.n_edges)
-    drawn = {}
-    if visits.any():
-        passes = np.where(visits > 0, visits, np.nan)
-        drawn = classes_of(roads, passes, visit_classes(int(visits.max())))
-    show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
+    right.caption(READINGS["intervals"])
+    show_roads(roads, belief, recorded)
     show_trips(trips)
+
+
+def show_roads(roads: RoadNetwork, belief: Belief, recorded: list[MeasuredTrip]) -> None:
+    """Show a map of what the roads of trips cost, as learned, on a mild day.
+
+    Parameters
+    ----------
+    roads, belief
+        Network, and belief of the trips.
+    recorded
+        Trips of one route each, wholly on the network.
+    """
+    drawn: dict[str, Any] = {}
+    if recorded:
+        driven = np.unique(np.concatenate([trip.edge for trip in recorded]))
+        wh_per_km = np.full(roads.n_edges, np.nan)
+        wh_per_km[driven] = belief.edge_posterior.mean_wh[driven]
+        wh_per_km /= roads.length_m / 1000
+        drawn = classes_of(roads, wh_per_km, value_classes("Wh per km, as learned", wh_per_km))
+    show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
 
 
 def one_route_each(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[MeasuredTrip]:
@@ -339,7 +363,8 @@ def consumption(belief: TripEnergies, recorded: list[MeasuredTrip], roads: RoadN
         st.altair_chart(chart, width="content", theme="streamlit")
         st.caption(
             "Consumption of the usual trip: line and 90 % band by what was learned, after a cold "
-            "start on the left, without heating on the right. Each point is a trip on its roads."
+            "start on the left, without heating on the right. Each point is a trip by its driven "
+            "metres, with its hills, stops and weather, above the line where they took more."
         )
 
 

@@ -91,18 +91,24 @@ def by_car(trips: pa.Table) -> list[str]:
 
 
 def recent(trips: pa.Table) -> str:
-    """Return the forecast error and the intervals that held, of the newest trips, in words."""
+    """Return errors of forecasts and of physics, and intervals that held, of the newest trips.
+
+    They are in words. Errors are shares of the measured energy.
+    """
     late = trips.slice(max(trips.num_rows - RECENT, 0))
-    energy_wh, expected_wh, low, high = (
+    energy_wh, expected_wh, physics_wh, low, high = (
         np.array(late[name].to_pylist(), dtype=float)
-        for name in ("energy_wh", "predicted_wh", "low90_wh", "high90_wh")
+        for name in ("energy_wh", "predicted_wh", "eq8_wh", "low90_wh", "high90_wh")
     )
-    error = np.abs(energy_wh - expected_wh).sum() / max(np.abs(energy_wh).sum(), 1.0)
+    error, of_physics = (
+        np.abs(energy_wh - each).sum() / max(np.abs(energy_wh).sum(), 1.0)
+        for each in (expected_wh, physics_wh)
+    )
     held = ((low <= energy_wh) & (energy_wh <= high)).sum()
     n = late.num_rows
     return (
-        f"forecasts are {100 * error:.0f} % off (last {n} trip{'s' * (n > 1)}), "
-        f"90 % intervals held {held} of {n}"
+        f"forecasts are {100 * error:.0f} % off, physics alone {100 * of_physics:.0f} % "
+        f"(last {n} trip{'s' * (n > 1)}), 90 % intervals held {held} of {n}"
     )
 
 

@@ -48,7 +48,8 @@ COLUMNS = {
 READINGS = {
     "energies": "Each point is a trip. On the line, measured and expected energy are equal.",
     "intervals": "Each bar is the 90 % interval of a trip around its expected energy, each point "
-    f"its error. Wide bars are cut. Below: share of the last {LAST} trips within their intervals.",
+    "its error, each cross the error of physics alone. Wide bars and far crosses are cut. Below: "
+    f"share of the last {LAST} trips within their intervals.",
     "coefficients": "Mean and standard deviation (band) after each fit of the noise. The dotted "
     "line is the value of the vehicle file.",
 }

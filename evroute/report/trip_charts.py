@@ -16,6 +16,8 @@ SHOWN_WIDTHS = 0.8
 _HELD = "#0072b2"
 _MISSED = "#d55e00"
 _GREY = "#888888"
+_CROSS = "M-1,-1L1,1M1,-1L-1,1"
+"""A path, as Vega takes it."""
 _KINDS = {_HELD: ("within its 90 % interval", "circle"), _MISSED: ("outside", "square")}
 _WIDTH, _SMALL_WIDTH = 290, 125
 
@@ -35,13 +37,19 @@ def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
 
 
 def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
-    """Draw errors and 90 % intervals over the trips, Wh, and the share that held, %."""
+    """Draw errors and 90 % intervals over the trips, Wh, and the share that held, %.
+
+    Crosses are the errors of physics alone.
+    """
     frame = _judged(trips)
     low, high = (trips[name] - trips["predicted_wh"] for name in ("low90_wh", "high90_wh"))
     share = 100 * frame["held"].rolling(LAST, min_periods=1).mean()
     error = frame["measured"] - frame["expected"]
+    physics = frame["measured"] - trips["eq8_wh"]
     frame = frame.assign(t=trips["t"], low=low, high=high, error=error, share=share)
-    most_wh = 1.1 * max(error.abs().max(), (high - low).quantile(SHOWN_WIDTHS) / 2)
+    frame = frame.assign(physics=physics)
+    widths = (high - low).quantile(SHOWN_WIDTHS) / 2, physics.abs().quantile(SHOWN_WIDTHS)
+    most_wh = 1.1 * max(error.abs().max(), *widths)
     numbers = alt.Scale(domain=[0, int(trips["t"].max())], nice=False)
     x = alt.X("t:Q", title=None, scale=numbers, axis=alt.Axis(tickMinStep=1, grid=False))
     y = alt.Scale(domain=[-most_wh, most_wh])
@@ -51,6 +59,10 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     off = "measured - expected (Wh)"
     bars = bars.encode(x=x, y=alt.Y("low:Q", title=off, scale=y), y2="high:Q")
     errors = _points(frame).encode(x=x, y=alt.Y("error:Q", title=off, scale=y))
+    crosses = alt.Chart(inline(frame)).mark_point(
+        clip=True, color=_GREY, filled=False, shape=_CROSS, size=40, strokeWidth=1.5
+    )
+    crosses = crosses.encode(x=x, y=alt.Y("physics:Q", title=off, scale=y))
     shares = (
         alt.Chart(inline(frame))
         .mark_line(color=_HELD, point=len(frame) == 1)
@@ -63,8 +75,9 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
         alt.Chart().mark_rule(aria=False, color=_GREY, strokeDash=[4, 3]).encode(y=alt.datum(90))
     )
     return alt.vconcat(
-        alt.layer(bars, errors).properties(width=_WIDTH, height=200),
+        alt.layer(bars, crosses, errors).properties(width=_WIDTH, height=200),
         alt.layer(level, shares).properties(width=_WIDTH, height=70),
+        autosize="pad",
     )
 
 

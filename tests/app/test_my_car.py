@@ -23,6 +23,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
+from evroute.learning.records.parts import read_parts
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import keep, load_network
 from evroute.planning.planner import Planner
@@ -110,6 +111,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
     assert any("Wh/km at your usual speed" in each.value for each in page.markdown)
     assert any("Plans of this car use them" in each.value for each in page.markdown)
+    assert any("no saving is measured" in each.value for each in page.markdown)
     (tmp_path / "wrong.csv").write_text("from,to\nA,B\n")
     add(page, tmp_path / "wrong.csv")
     assert page.error[0].value.startswith(r"wrong.csv\: has no column 'trip'")
@@ -260,10 +262,43 @@ def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) 
     learned = learn(log(tmp_path / "a.csv", setting, range(25)), tmp_path / "runs" / "a")
     late = learned.trips.to_pandas().tail(20)
     error = (late["energy_wh"] - late["predicted_wh"]).abs().sum() / late["energy_wh"].sum()
+    of_physics = (late["energy_wh"] - late["eq8_wh"]).abs().sum() / late["energy_wh"].sum()
     held = np.sum(late["energy_wh"].between(late["low90_wh"], late["high90_wh"]))
     assert recent(learned.trips) == (
-        f"forecasts are {100 * error:.0f} % off (last 20 trips), 90 % intervals held {held} of 20"
+        f"forecasts are {100 * error:.0f} % off, physics alone {100 * of_physics:.0f} % "
+        f"(last 20 trips), 90 % intervals held {held} of 20"
     )
+
+
+def test_a_saving_is_measured_where_both_routes_were_driven_and_else_expected(
+    tmp_path: Path, setting: Setting
+) -> None:
+    """Two trips on each of two routes, of which the second takes 100 Wh more by hand."""
+    from savings import savings
+
+    network = setting.network
+    ends = 7, 900
+    routes = [setting.search.route(each, *ends) for each in (network.time_s, network.length_m)]
+    assert routes[0].edges != routes[1].edges
+    path, learned = tmp_path / "log.csv", []
+    for order in ((0, 0, 0, 0), (0, 0, 1, 1)):
+        with path.open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["trip", "edge", "energy_wh"])
+            for trip, k in enumerate(order):
+                for edge in routes[k].edges:
+                    energy_wh = (1500.0 + 100.0 * k) / len(routes[k].edges)
+                    rows.writerow([trip, network.edge_id[edge], energy_wh])
+        folder = tmp_path / f"learned-{order[-1]}"
+        learn(path, folder, vehicle="reference")
+        belief = load_belief(folder, network=network)
+        trips = list(read_parts(folder, network).values())
+        planner = Planner(network, "reference", belief)
+        learned.append(savings(planner, belief, trips))
+    (expected,), (measured,) = learned
+    assert "(4 times)" in expected
+    assert "expected" in expected
+    assert "measured +100 ± 0 Wh" in measured
 
 
 def trips_shown(page: AppTest) -> int:

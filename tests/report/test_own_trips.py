@@ -44,6 +44,7 @@ TRIPS = pd.DataFrame(
         "predicted_wh": [0.0, 0.0, 0.0, 100.0, -20.0],
         "low90_wh": [-500.0, -500.0, -500.0, 0.0, -40.0],
         "high90_wh": [500.0, 500.0, 500.0, 200.0, 0.0],
+        "eq8_wh": [900.0, 900.0, 900.0, 80.0, -90.0],
     }
 )
 
@@ -90,6 +91,8 @@ def test_charts_hold_energies_errors_and_the_share_held() -> None:
         (-100.0, 100.0, 10.0),
         (-20.0, 20.0, -30.0),
     ]
+    crosses = above["layer"][1]["data"]["values"]
+    assert [each["physics"] for each in crosses] == [0.0, 0.0, 0.0, 30.0, 40.0]
     shares = [each["share"] for each in below["layer"][1]["data"]["values"]]
     assert shares == pytest.approx([0.0, 0.0, 0.0, 25.0, 20.0])
 

@@ -106,7 +106,7 @@ class Usual:
             "weather and known power"
         )
         if self.vehicle.heater == "none":
-            return usual
+            return f"{usual}. {measured}"
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.belief, k) for k in (HEATING, WARM_UP)):
             return f"{usual}, {in_cold}. {measured}"

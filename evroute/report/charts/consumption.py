@@ -90,6 +90,7 @@ def consumption_chart(usual: Usual, points: "pd.DataFrame") -> "alt.HConcatChart
             points.dropna(subset="speed_kmh"),
             ("speed_kmh", "mean speed, stops included (km/h)"),
         ),
+        autosize="pad",
     )
 
 
