@@ -29,7 +29,7 @@ from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.track import BESIDE_M, Track, progress
 
 LEAST_STEPS = 4.0
-"""Displayed steps of the charge below which a driven part tells little."""
+"""Displayed steps of the charge below which the fall over a driven part is left out."""
 BY_THE_MEAN = 0.5
 """Probability that a plan on the mean keeps."""
 
@@ -258,6 +258,7 @@ class _Now:
 
     at: number of arms driven.  begin, end: of the part whose energy was read.  read_wh: that
     energy, Wh, or None.  variance_wh2: of the reading.  charge_wh: charge now, Wh, or None.
+    charge_wh2: variance of that charge, s²/12 of a display of step s.
     elapsed_s: seconds of driving since ``began`` arms, or NaN.  step_wh: of the display, Wh.
     """
 
@@ -267,6 +268,7 @@ class _Now:
     read_wh: float | None
     variance_wh2: float
     charge_wh: float | None
+    charge_wh2: float
     began: float
     elapsed_s: float
     step_wh: float
@@ -305,7 +307,7 @@ class _Now:
             if place == 0.0:
                 unread_wh = way.energy_wh(0.0, begin) + way.energy_wh(end, at)
                 charge_wh = level_wh - read_wh - unread_wh
-        step_wh = track.step_percent / 100 * capacity_wh if legs else 0.0
+        step_wh = track.step_percent / 100 * capacity_wh if legs and len(shown) else 0.0
         last = len(along_m) - 1
         return cls(
             at,
@@ -314,6 +316,7 @@ class _Now:
             read_wh,
             legs * step_wh**2 / 6,
             charge_wh,
+            step_wh**2 / 12,
             first,
             track.driving_s(0, last),
             step_wh,
@@ -370,6 +373,9 @@ def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
     """Return what is left of a plan along a way from where the car is."""
     part = DrivenPart(now.at, now.begin, now.end, now.read_wh, now.variance_wh2)
     forecast, left = way.forecast.rest(part, way.arm_wh)
+    if coarse := _coarse(now, left):
+        part = replace(part, read=None)
+        forecast, left = way.forecast.rest(part, way.arm_wh)
     behind = len(way.arm_wh) - len(way.planned.edge_wh)  # arms that another route had
     stops = tuple(stop for stop in way.planned.stops if stop.after_edges + behind > now.at)
     left_s, left_std_s = _time_left(way, now)
@@ -380,7 +386,8 @@ def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
         whole = plan.battery
         start_wh = min(now.charge_wh, whole.capacity_wh)
         battery = replace(whole, start_wh=start_wh, reserve_wh=min(whole.reserve_wh, start_wh))
-        ahead = _Charges(forecast, left, way.planned, battery, int(now.at) - behind, plan.request)
+        doubted, _ = way.forecast.rest(replace(part, start=now.charge_wh2), way.arm_wh)
+        ahead = _Charges(doubted, left, way.planned, battery, int(now.at) - behind, plan.request)
         charge, trace = ahead.after(stops)
         promised = 1.0 - (plan.request.most_risk or BY_THE_MEAN)
         for kept in range(len(stops)):
@@ -409,7 +416,7 @@ def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
         needless=tuple(stop.station for stop in needless),
         arrive_wh=arrive_wh,
         lowest_wh=lowest_wh,
-        coarse=_coarse(now, left),
+        coarse=coarse,
     )
 
 
@@ -466,11 +473,13 @@ def _time_left(way: _Way, now: _Now) -> tuple[float, float]:
 
 def _coarse(now: _Now, left: Left) -> str:
     """Return words on a display whose steps are coarse for what was driven, or empty."""
-    if now.read_wh is None or left.driven_mean > LEAST_STEPS * now.step_wh:
+    least_wh = LEAST_STEPS * now.step_wh
+    if now.read_wh is None or max(left.driven_mean, now.read_wh) >= least_wh:
         return ""
     return (
         f"The charge is shown in steps of {energy_text(now.step_wh)}, and the part driven takes "
-        f"{energy_text(left.driven_mean)}: so far it tells little"
+        f"{energy_text(left.driven_mean)}: so far it tells little, and the rest is expected as at "
+        "the departure"
     )
 
 

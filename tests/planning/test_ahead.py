@@ -116,6 +116,24 @@ def test_a_whole_per_cent_of_a_large_battery_tells_little(plan: Plan, place: Cal
     finely = plan.after(Track.at(lat, lon, percent=39, step_percent=0.01))
     assert finely.energy.std_wh < left.energy.std_wh
     assert finely.coarse == ""
+    unread = plan.after(Track.at(lat, lon))
+    assert left.energy.interval_wh() == unread.energy.interval_wh(), "the band does not narrow"
+    assert left.used_wh is not None, "what was read is shown"
+    fallen = plan.after(Track.at(lat, lon, percent=30))
+    assert fallen.coarse == "", "ten steps where less than one was expected tell much"
+    assert fallen.energy.mean_wh > 1.5 * left.energy.mean_wh
+
+
+def test_a_shown_charge_has_the_doubt_of_its_step(plan: Plan, place: Callable) -> None:
+    lat, lon = place(0.3)
+    capacity_wh = 1000.0 * evroute.load_vehicle(plan.vehicle).battery_kwh
+    left = plan.after(Track.at(lat, lon, percent=39, step_percent=1.0))
+    assert left.charge is not None
+    low, high = left.charge.arrival_interval_percent
+    low_wh, high_wh = left.energy.interval_wh()
+    doubt = 100.0 * np.hypot(left.energy.std_wh, 0.01 * capacity_wh / np.sqrt(12)) / capacity_wh
+    expected = doubt * (high_wh - low_wh) / left.energy.std_wh
+    assert high - low == pytest.approx(expected, rel=1e-6)
 
 
 def test_minutes_follow_the_elapsed_time_and_a_halt_changes_nothing(

@@ -34,6 +34,8 @@ class DrivenPart:
         What it took, Wh, or None if it was not read.
     variance
         Variance of the reading, Wh².
+    start
+        Variance of the charge with which the rest begins, Wh². It tells nothing of its energy.
     """
 
     at: float
@@ -41,6 +43,7 @@ class DrivenPart:
     end: float = 0.0
     read: float | None = None
     variance: float = 0.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +93,8 @@ def rest(mean: FloatArray, reached: FloatArray, of_reading: float, part: DrivenP
         gain = shared / (variance + part.variance)
         left_mean = left_mean + gain * (part.read - expected)
         left_covariance = left_covariance - np.outer(gain, shared)
-    return Left(left_mean, left_covariance + of_reading, expected, float(np.sqrt(variance)))
+    left_covariance = left_covariance + of_reading + part.start
+    return Left(left_mean, left_covariance, expected, float(np.sqrt(variance)))
 
 
 def _at(arms: float, k: int) -> FloatArray:
