@@ -4,12 +4,15 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any, Protocol
 
+import numpy as np
+
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
 from evroute.errors import EvrouteError
 from evroute.network.geo import gpd
 from evroute.network.heights.stretches import Stretches, driven_line
+from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.network.views.graphs import route_table
 from evroute.planning.battery import Battery, ChargeTrace
@@ -59,8 +62,8 @@ class PlannedRoute:
     ----------
     route, edges
         Network rows of the k edges, and their ids.
-    streets
-        Streets in driving order.
+    roads
+        The network.
     stretches
         The driven part of each edge.
     edge_m
@@ -88,7 +91,7 @@ class PlannedRoute:
 
     route: Route
     edges: tuple[str, ...]
-    streets: tuple[Street, ...]
+    roads: RoadNetwork = field(repr=False)
     stretches: Stretches
     edge_m: FloatArray
     edge_wh: FloatArray
@@ -112,6 +115,14 @@ class PlannedRoute:
             f"PlannedRoute({counted(len(self.edges), 'edge')}, {energy_text(self.energy_wh)}, "
             f"{self.time_s / 60:.1f} min, {self.length_m / 1000:.2f} km)"
         )
+
+    @property
+    def streets(self) -> tuple[Street, ...]:
+        """Streets in driving order."""
+        labels, parts = zip(*stretches(self.roads, self.route.edges), strict=True)
+        first = [part.start for part in parts]
+        sums = (np.add.reduceat(each, first) for each in (self.edge_m, self.edge_wh))
+        return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
     @property
     def end_m(self) -> float:

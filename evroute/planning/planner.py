@@ -416,22 +416,19 @@ class Planner:
         driven = self.numbers.driven(route) if risks is None else risks.driven(route)
         left = None if battery is None else self.fading(battery)
         described = self.of_routes.of(route, driven, left, stops)
-        heating_wh = self.heating.total_wh(float(driven.time_s.sum()) / 60.0)
-        described = replace(described, heating_wh=float(heating_wh))
         uncertain = self.learned or self.uncertain
         if uncertain is None:
             return described
-        energy = None
+        energy = charges = None
         if left is not None:
             risks = self.forecasts.risks() if risks is None else risks
             energy, forecast = risks.of_route(route, left, stops, arrive_wh)
             charges = self._possible(described, left, forecast)
-            described = replace(described, charge_forecast=charges)
         if energy is None or self.forecasts.day is not uncertain:
             energy = uncertain.forecast(
                 driven.arms, driven.energy_wh, described.charge, driven.stretches
             )
-        return replace(described, energy_forecast=energy)
+        return replace(described, energy_forecast=energy, charge_forecast=charges)
 
     def _possible(
         self, described: PlannedRoute, left: Battery, forecast: ChargeForecast
@@ -526,7 +523,8 @@ class Planner:
     def of_routes(self) -> RouteNumbers:
         """Numbers of routes."""
         auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
-        return RouteNumbers(self.numbers, None if self.belief is None else auxiliary_w)
+        learned_with_w = None if self.belief is None else auxiliary_w
+        return RouteNumbers(self.numbers, self.heating, learned_with_w)
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

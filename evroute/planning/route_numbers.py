@@ -1,6 +1,5 @@
 """RouteNumbers: energy by cause, time, height and charge of one route."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,12 +8,11 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.constants import J_PER_WH
-from evroute.network.places.names import stretches
-from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import ChargingStop
+from evroute.planning.forecasts.heating import DayHeating
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.plan import PlannedRoute, Street
+from evroute.planning.plan import PlannedRoute
 from evroute.planning.recommendation import Saving
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 from evroute.planning.spaces.arm_states import ROUNDING_WH
@@ -31,11 +29,14 @@ class RouteNumbers:
     ----------
     numbers
         Numbers of the arms.
+    heating
+        Heating and cooling of the day.
     learned_with_w
         Auxiliary power with which the energies were learned, W, or None without a belief.
     """
 
     numbers: ArmNumbers
+    heating: DayHeating
     learned_with_w: float | None
 
     @cached_property
@@ -65,8 +66,9 @@ class RouteNumbers:
         length_m, parts = driven.length_m, self._parts_wh(route, driven)
         gained_m, lost_m = self._heights(route, driven)
         charge, functions = None, self.numbers.warmed(driven)
+        driven_s = float(driven.time_s.sum())
         if self.numbers.warm_up.whole_wh:
-            parts[WARM_UP] = float(self.numbers.warm_up.after(driven.time_s.sum()))
+            parts[WARM_UP] = float(self.numbers.warm_up.after(driven_s))
         if battery is not None:
             charged = [(stop.after_edges, stop.to_percent) for stop in stops]
             charge = functions.along(battery, charged)
@@ -77,7 +79,7 @@ class RouteNumbers:
         return PlannedRoute(
             route=route,
             edges=tuple(network.edge_id[row] for row in route.edges),
-            streets=streets_of(network, route.edges, length_m, functions.energy_wh),
+            roads=network,
             stretches=driven.stretches,
             edge_m=length_m,
             edge_wh=functions.energy_wh,
@@ -91,6 +93,7 @@ class RouteNumbers:
             held_wh=float(held_wh.sum()),
             charge=charge,
             stops=stops,
+            heating_wh=float(self.heating.total_wh(driven_s / 60.0)),
         )
 
     def _heights(self, route: Route, driven: DrivenArms) -> tuple[float, float]:
@@ -128,26 +131,6 @@ class RouteNumbers:
 def summed(numbers: FloatArray) -> float:
     """Return the sum of numbers, added in driving order as matrices and batches add them."""
     return float(np.add.accumulate(numbers)[-1])
-
-
-def streets_of(
-    network: RoadNetwork, edges: Sequence[int], length_m: FloatArray, edge_wh: FloatArray
-) -> tuple[Street, ...]:
-    """Return the streets of a route in driving order.
-
-    Parameters
-    ----------
-    network
-        The roads.
-    edges
-        Rows of its k edges.
-    length_m, edge_wh
-        (k,) driven length, m, and expected energy of each edge, Wh.
-    """
-    labels, parts = zip(*stretches(network, edges), strict=True)
-    first = [part.start for part in parts]
-    sums = (np.add.reduceat(each, first) for each in (length_m, edge_wh))
-    return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
 
 class Routes(dict[str, PlannedRoute]):

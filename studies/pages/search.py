@@ -18,6 +18,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
 from evroute.planning.weights import WEIGHT_RULES
+from studies.pages.speed import requests
 from studies.pages.tables import store
 
 CITIES = ("monaco", "luxembourg")
@@ -221,7 +222,7 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["pair", "least by Bellman-Ford, Wh", "least-energy route, Wh", "fastest route, Wh"]
-RUNS = {each.__name__: each for each in (rules, savings, battery, batch)}
+RUNS = {each.__name__: each for each in (rules, savings, battery, batch, requests)}
 
 
 def percent(share: float) -> str:

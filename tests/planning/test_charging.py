@@ -18,6 +18,7 @@ from charging_requests import Request, draw_country, draw_network, wished
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.bisection import least_that_succeeds
 from evroute.energy.heating import WarmUp
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
@@ -28,7 +29,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
-from evroute.planning.charge.refusals import least_that_succeeds, whole_percent, with_advice
+from evroute.planning.charge.refusals import whole_percent, with_advice
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
@@ -506,7 +507,7 @@ def test_the_least_per_cent_is_found_from_any_guess(guess: int, least: int) -> N
         asked.append(percent)
         return percent >= least
 
-    assert least_that_succeeds(succeeds, 7, guess) == (least if least <= 100 else None)
+    assert least_that_succeeds(succeeds, 7, 100, guess) == (least if least <= 100 else None)
     assert len(asked) == len(set(asked)) <= 14
     assert all(7 <= percent <= 100 for percent in asked)
 

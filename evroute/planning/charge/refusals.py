@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from math import ceil
 
+from evroute.bisection import least_that_succeeds
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.chargers import ChargingStop
@@ -114,40 +115,11 @@ def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[
         return (whole_percent(battery, need_wh), need.station) if held else None
     asked = ceil(battery.percent(battery.start_wh) - 1e-9)
     guess = whole_percent(battery, need_wh) if held else 100
-    percent = least_that_succeeds(lambda percent: tried(percent) is not None, asked, guess)
+    percent = least_that_succeeds(lambda percent: tried(percent) is not None, asked, 100, guess)
     if percent is None:
         return None
     stops = tried(percent)
     return percent, stops[0].station if stops else ""
-
-
-def least_that_succeeds(succeeds: Callable[[int], bool], first: int, guess: int) -> int | None:
-    """Return the least whole per cent that succeeds, up to 100, or None if 100 does not.
-
-    The steps from the guess double until the answer changes. Then the interval is halved.
-
-    Parameters
-    ----------
-    succeeds
-        Function of a per cent that turns from False to True once.
-    first
-        Least per cent that may succeed.
-    guess
-        Per cent that is tried first.
-    """
-    low, high = first - 1, 101
-    at, step = min(max(guess, first), 100), 1
-    while high - low > 1:
-        if succeeds(at):
-            high = at
-            at -= step
-        else:
-            low = at
-            at += step
-        step *= 2
-        if not low < at < high:
-            at = (low + high) // 2
-    return high if high <= 100 else None
 
 
 def gap_text(

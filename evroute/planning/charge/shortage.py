@@ -12,6 +12,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.bisection import least_that_succeeds
 from evroute.energy.heating import WarmUp
 from evroute.errors import NoRouteError, NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
@@ -312,17 +313,10 @@ def least_growth_wh(
     def enough(steps: int) -> bool:
         return suffices(grown(battery, STEP_WH * steps))
 
-    low = max(0, _steps(least_wh) - 1)
-    high = low + 1
-    most = _steps(MOST_GROWTH * battery.capacity_wh) + high
-    while not enough(high):
-        if high > most:
-            return np.inf
-        low, high = high, high + 2 * (high - low)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return STEP_WH * high
+    first = max(1, _steps(least_wh))
+    most = first + _steps(MOST_GROWTH * battery.capacity_wh)
+    steps = least_that_succeeds(enough, first, most, first)
+    return np.inf if steps is None else STEP_WH * steps
 
 
 def backwards(

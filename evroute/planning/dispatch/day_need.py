@@ -152,14 +152,14 @@ class DayNeed:
 
     def _expected_percent(self, reserve_percent: float) -> float:
         """Return the least charge by expected energies, %, where a full battery suffices."""
-        low, high = reserve_percent, 100.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            if self._traces(self._battery(middle, reserve_percent)) is None:
-                low = middle
-            else:
-                high = middle
-        return high
+        step = (100.0 - reserve_percent) / 2**HALVINGS
+
+        def keeps(steps: int) -> bool:
+            start_percent = reserve_percent + step * steps
+            return self._traces(self._battery(start_percent, reserve_percent)) is not None
+
+        steps = bisect_left(range(1, 2**HALVINGS), True, key=keeps) + 1
+        return reserve_percent + step * steps
 
     def _forecast(self, traces: Sequence[ChargeTrace]) -> EnergyForecast:
         """Return the joint forecast of the trips."""

@@ -122,6 +122,8 @@ class ArmNumbers:
         parts, network = route.parts, self.network
         arms = np.concatenate([self.space.arms_of_route(part) for part in parts])
         driven = self.of_parts(arms, Stretches.of_route(network, route, halts=self.space.halts))
+        if self.space is not self.space.edges:  # a turn has its own length
+            return driven
         shares = np.split(driven.share, [pause.after for pause in route.pauses])
         pairs = zip(parts, shares, strict=True)
         length_m = [along_m(network, part.rows, share) for part, share in pairs]
