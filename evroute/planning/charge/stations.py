@@ -24,6 +24,7 @@ from evroute.planning.charge.refusals import with_advice
 from evroute.planning.charge.risk import RiskSearch, choose_safe_rows
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stop_rows import StopRows
+from evroute.planning.charge.stops import LeastTime
 from evroute.planning.charge.stops_within import StopsWithin
 from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
@@ -392,7 +393,7 @@ class _Charging:
             return risks.risk_of(route, battery, stops, arrive_wh)
 
         given = self.with_halts, battery, self.at_nodes, self.wishes
-        return StopsWithin(*given, self.safe.most, risk_of, self.raised)
+        return StopsWithin(*given, self.safe.most, risk_of, self.raised, self.plans)
 
     def raised(self, deviations: float) -> SearchProblem:
         """Return the request with stations, each arm above its expected energy.
@@ -428,8 +429,12 @@ class _Charging:
     @cached_property
     def stop_rows(self) -> StopRows:
         """Rows that may charge on the way."""
-        given = self.problem, self.with_halts, self.battery, self.at_nodes, self.wishes
-        return StopRows(*given)
+        return StopRows(self.problem, self.battery, self.plans)
+
+    @cached_property
+    def plans(self) -> LeastTime:
+        """Plans of least time with stops."""
+        return LeastTime(self.with_halts, self.at_nodes, self.wishes)
 
     @cached_property
     def with_halts(self) -> SearchProblem:

@@ -13,8 +13,8 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
 from evroute.planning.charge.risk import RiskSearch
-from evroute.planning.charge.stop_bounds import EnergiesLeft, needs_stop
-from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
+from evroute.planning.charge.stop_bounds import needs_stop
+from evroute.planning.charge.stops import LeastTime, StopPlan, best_plan, charging_stops
 from evroute.planning.charge.stops_within import Shown, StopsWithin
 from evroute.planning.rows import Rows
 from evroute.planning.searches.search_problem import SearchProblem, rounded_up
@@ -29,21 +29,32 @@ class StopRows:
 
     Parameters
     ----------
-    problem, halting
-        The request and its numbers, and the same where routes may stop at the chargers.
+    problem
+        The request and its numbers.
     battery
         Its charge.
-    chargers
-        Sockets that fit the car.
-    wishes
-        Wishes for the stops.
+    plans
+        Plans of least time of the request where routes may stop at chargers.
     """
 
     problem: SearchProblem
-    halting: SearchProblem
     battery: Battery
-    chargers: Sequence[Charger]
-    wishes: StopWishes
+    plans: LeastTime
+
+    @property
+    def halting(self) -> SearchProblem:
+        """The request where routes may stop at the chargers."""
+        return self.plans.problem
+
+    @property
+    def chargers(self) -> Sequence[Charger]:
+        """Sockets that fit the car."""
+        return self.plans.chargers
+
+    @property
+    def wishes(self) -> StopWishes:
+        """Wishes for the stops."""
+        return self.plans.wishes
 
     def suffices(self, route: Route) -> bool:
         """Return True if a route without stops keeps the reserve, and the charge at the end."""
@@ -66,15 +77,15 @@ class StopRows:
         if self.suffices(fastest):
             rows.add("time", (fastest, (), NO_SEARCH))
         else:
-            plan, left = self._fastest()
+            plan, rest_wh = self.plans.plan(self.battery), self.plans.left.rest_wh
             if plan is None:
                 return None
-            least = self._least_energy(left)
+            least = self._least_energy()
             # rounded up, another plan may arrive earlier
             self._add_fastest(rows, plan, (self._shown(plan), least[:2]))
             without = None
             arrive_wh = self.wishes.arrive_wh(self.battery)
-            if rows.stops and not needs_stop(self.halting, self.battery, left.rest_wh, arrive_wh):
+            if rows.stops and not needs_stop(self.halting, self.battery, rest_wh, arrive_wh):
                 without = charging_stops(self.problem, self.battery, (), self.wishes)
             if without:
                 rows.add("time-without-stop", without)
@@ -85,15 +96,8 @@ class StopRows:
         """Return the stops of the fastest plan, maybe none. None if no plan keeps the reserve."""
         if self.suffices(fastest):
             return ()
-        plan, _ = self._fastest()
+        plan = self.plans.plan(self.battery)
         return None if plan is None else self._shown(plan)[1]
-
-    def _fastest(self) -> tuple[StopPlan | None, EnergiesLeft]:
-        """Return the plan of least time, if there is one, and the bounds that it used."""
-        left = EnergiesLeft(self.halting)
-        aim = Aim.least_time(self.halting, self.chargers, self.wishes)
-        given = self.halting, self.battery, self.chargers, aim, self.wishes
-        return best_plan(*given, left=left), left
 
     def _add_fastest(self, rows: Rows, plan: StopPlan, shown: Sequence[Shown]) -> None:
         """Add the fastest of some plans, of which one is a plan of least time."""
@@ -246,7 +250,7 @@ class StopRows:
         late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
         return route, (), f"{late}: of the routes without a stop that keep the risk"
 
-    def _least_energy(self, left: EnergiesLeft | None = None) -> Found:
+    def _least_energy(self) -> Found:
         """Return the plan of least energy driven, and how far it is certified."""
         problem, battery = self.problem, self.battery
         least = problem.cheapest((1.0, 0.0))
@@ -254,7 +258,7 @@ class StopRows:
             return least, (), "exact: no route takes less energy"
         aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)
         given = self.halting, battery, self.chargers, aim, self.wishes
-        plan = best_plan(*given, left=left)
+        plan = best_plan(*given, left=self.plans.left)
         assert plan is not None, "a plan of least time is a plan"
         if plan.exact:
             return *self._shown(plan), "exact: no plan with any stops takes less energy"

@@ -18,7 +18,8 @@ that lose regeneration which fades near a full battery are whole per cents.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -84,6 +85,45 @@ class StopPlan:
         if not stops:
             return proof
         return f"{proof}, but for rounding charges up to whole per cents ({late_s:.0f} s)"
+
+
+@dataclass(eq=False)
+class LeastTime:
+    """Plans of least time of one request, each found once, and the bounds that they share.
+
+    Parameters
+    ----------
+    problem
+        The request where routes may stop, and its numbers.
+    chargers, wishes
+        As in `charging_stops`.
+    """
+
+    problem: SearchProblem
+    chargers: Sequence[Charger]
+    wishes: StopWishes
+    _plans: dict[Battery, StopPlan | None] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def aim(self) -> Aim:
+        """The costs."""
+        return Aim.least_time(self.problem, self.chargers, self.wishes)
+
+    @cached_property
+    def left(self) -> EnergiesLeft:
+        """Bounds by expected energies, which hold for raised ones too."""
+        return EnergiesLeft(self.problem)
+
+    def plan(self, battery: Battery) -> StopPlan | None:
+        """Return the plan of a charge at the start, or None for none."""
+        if battery not in self._plans:
+            self._plans[battery] = self.plan_of(self.problem, battery)
+        return self._plans[battery]
+
+    def plan_of(self, problem: SearchProblem, battery: Battery) -> StopPlan | None:
+        """Return the plan by the energies of a problem, which are at least the expected ones."""
+        given = problem, battery, self.chargers, self.aim, self.wishes
+        return best_plan(*given, left=self.left)
 
 
 def charging_stops(

@@ -13,10 +13,8 @@ from functools import cached_property
 
 from evroute.arms import Route
 from evroute.planning.battery import Battery
-from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
-from evroute.planning.charge.stop_bounds import EnergiesLeft
-from evroute.planning.charge.stops import StopPlan, best_plan, shown
+from evroute.planning.charge.stops import LeastTime, shown
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
@@ -44,6 +42,8 @@ class StopsWithin:
     raised
         Function that returns the request with the energy of every arm raised by a multiple of its
         deviation.
+    plans
+        Plans of least time of the request that other searches share, or None.
 
     Attributes
     ----------
@@ -58,6 +58,7 @@ class StopsWithin:
     most: float
     risk_of: RiskOf
     raised: Raised
+    plans: LeastTime | None = None
     safest: tuple[float, Shown] | None = field(default=None, init=False)
 
     def keeps(self, plan: Shown) -> bool:
@@ -72,7 +73,7 @@ class StopsWithin:
 
         It is the fastest of all if that keeps it. None if no plan was found.
         """
-        plan = self._plan(self.problem)
+        plan = self._plans.plan(self.battery)
         if plan is None:
             return None
         usual = shown(self.problem, self.battery, plan, self.wishes)
@@ -94,7 +95,7 @@ class StopsWithin:
         found, low, high = None, 0.0, MOST_DEVIATIONS
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            plan = self._plan(self.raised(middle))
+            plan = self._plans.plan_of(self.raised(middle), self.battery)
             kept = plan and self.charging_more(plan.route, plan.visits)
             if kept and (found is None or self.taken_s(kept) < self.taken_s(found)):
                 found = kept
@@ -128,16 +129,6 @@ class StopsWithin:
         """Return the time of a route with its stops, s."""
         return self.problem.taken_s(plan[0]) + sum(stop.time_s for stop in plan[1])
 
-    def _plan(self, problem: SearchProblem) -> StopPlan | None:
-        """Return the plan of least time by the energies of a problem, or None for none."""
-        given = problem, self.battery, self.chargers, self._aim, self.wishes
-        return best_plan(*given, left=self._left)
-
     @cached_property
-    def _aim(self) -> Aim:
-        return Aim.least_time(self.problem, self.chargers, self.wishes)
-
-    @cached_property
-    def _left(self) -> EnergiesLeft:
-        """Bounds by expected energies, which hold for raised ones too."""
-        return EnergiesLeft(self.problem)
+    def _plans(self) -> LeastTime:
+        return self.plans or LeastTime(self.problem, self.chargers, self.wishes)
