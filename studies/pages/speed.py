@@ -25,7 +25,7 @@ from evroute.network.sources.chargers import edges_at, with_stations
 from studies.pages.tables import store
 
 NETWORK = "luxembourg"
-REQUESTS, TURNS, TRIPS = 40, 5, 150
+REQUESTS, TURNS, TRIPS = 20, 3, 150
 KW = (11.0, 22.0, 50.0, 150.0)
 """Powers of the made stations."""
 LOW = {"soc": 6, "reserve": 5, "charge": True}
