@@ -9,7 +9,7 @@ import streamlit as st
 from cache import network
 from driven_trips import RIVALS, is_dark, trip_drawn
 from literal import sentence
-from map_component import LatLon, bounds_of, show_map
+from map_component import SPOT, LatLon, bounds_of, show_map
 from naming import car_title, place_label
 from player import played
 from road_files import flipped
@@ -115,7 +115,9 @@ def map_of(roads: RoadNetwork, run: LearnedRun, trip: int) -> dict[str, object]:
         drawn["classes"] = [{"colour": ROAD, "weight": 22, "lines": [line]}]
         more = f"{now.learned_wh - now.physics_wh:+.0f} Wh"
         words = f"{roads.street[now.road]}: {more} against physics"
-        drawn["spots"] = [{"text": words, "at": line[len(line) // 2], "label": more}]
+        drawn["spots"] = [
+            {"text": words, "at": line[len(line) // 2], "label": more, "colour": SPOT}
+        ]
     return drawn
 
 

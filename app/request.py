@@ -9,9 +9,10 @@ from address import COMPASS, without_input
 from basis import basis, basis_label, choose_basis, follow_belief, has_choices
 from cache import choose_network, known_network, planner
 from cars import ask_car, show_cars
+from departures import departures
 from example import is_shown
 from layers import LAYERS
-from literal import literal
+from literal import literal, sentence
 from naming import car_title, title_of
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
@@ -179,6 +180,7 @@ def show_effects(request: Request, plan: Plan) -> None:
     effects_wh |= energy_by_change(
         request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
+    request.effects["depart"].caption(sentence(departures(planner_of(request), plan)))
     for name, place in request.effects.items():
         if name in effects_wh:
             place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
@@ -307,6 +309,7 @@ def _ask_day(effects: dict[str, DeltaGenerator], *, charges: bool) -> dict[str, 
     leaves = f"Leave {depart or 'now'}, {weather}"
     with st.popover(literal(leaves), key="chip:day"):
         st.text_input("Departure (HH:MM)", key=key("depart"))
+        effects["depart"] = st.empty()
         day = _ask_conditions(effects)
         money = _ask_time_and_money(charges=charges)
     return {"depart": depart or None} | day | money

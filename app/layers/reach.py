@@ -8,7 +8,7 @@ from naming import check_place
 from evroute.errors import EvrouteError
 from evroute.planning.planner import Planner
 from evroute.planning.reach import LEVELS, reach
-from evroute.report.colours import VISIT_COLOURS, value_classes
+from evroute.report.colours import CHARGE_COLOURS, value_classes
 from layers import Asked, Drawn, Layer
 
 
@@ -28,7 +28,7 @@ def draw(asked: Asked, planner: Planner) -> Drawn:
     words = f"{battery.percent(battery.start_wh):.0f} % reaches {roads}{limit}"
     if found.within.any():
         words += f", up to {found.extent_m / 1000:.1f} km away"
-    classes = replace(value_classes("Charge there, %", charge), colours=VISIT_COLOURS)
+    classes = replace(value_classes("Charge there, %", charge), colours=CHARGE_COLOURS)
     return Drawn(words=words, values=charge, classes=classes)
 
 

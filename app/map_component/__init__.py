@@ -23,8 +23,10 @@ from evroute.report.maps.network_maps import class_lines
 
 LAST_EVENT = "last_event"
 OTHER_ROUTE = "#5f7fb8"
+"""Colour of routes that are not selected, as in ``map.js``."""
 SPOT = "#f1c40f"
-"""Colours of routes that are not selected and of marks on the route, as in ``map.js``."""
+CHARGE_SPOT = "#56b4e9"
+"""Colours of marks on a route, and of those of stops to charge."""
 
 
 def _read(name: str) -> str:

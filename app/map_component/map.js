@@ -2,7 +2,6 @@
 // Text from data becomes text nodes only; the code holds no templates.
 
 const OTHER_ROUTE = "#5f7fb8";
-const SPOT = "#f1c40f";
 const ROAD_WIDTHS = [3.2, 2, 1.2]; // of main, collecting and other roads
 const KNOWN = "evroute-legend-known"; // of this browser: somebody has seen the legend
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
@@ -332,9 +331,9 @@ class DashboardMap {
     this.names.taken = taken;
   }
 
-  spot({ at, text, label }) {
+  spot({ at, text, label, colour }) {
     this.tip(this.L.circleMarker(at, {
-      radius: 6, weight: 3, color: "#222222", fillColor: SPOT, fillOpacity: 1,
+      radius: 6, weight: 3, color: "#222222", fillColor: colour, fillOpacity: 1,
     }).addTo(this.drawn), text);
     if (label) this.label([at, at], label, text, () => {});
   }

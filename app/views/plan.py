@@ -23,6 +23,7 @@ from charge_way import charge_way
 from forecasts import refused_fastest
 from literal import literal, sentence
 from map_component import (
+    CHARGE_SPOT,
     OTHER_ROUTE,
     SPOT,
     MapEvent,
@@ -277,16 +278,21 @@ def marks_shown(drawn: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """Return the marks of the routes for a legend: kind and colour by label."""
     found = {"other routes": ("line", OTHER_ROUTE)} if len(drawn["routes"]) > 1 else {}
     for spot in drawn["spots"]:
-        found["stop to charge" if spot["label"] else "lowest charge"] = ("dot", SPOT)
+        found["stop to charge" if spot["label"] else "lowest charge"] = ("dot", spot["colour"])
     return found
 
 
 def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
-    """Return the marks of a row between its ends. A stop to charge has a label."""
+    """Return the marks of a row between its ends. A stop to charge has a label and a colour."""
     stops = plan.routes[selected].stops
-    labels = {stop.mark: stop.numbers for stop in stops}
+    labels = {stop.mark: f"{stop.station}: {stop.numbers}" for stop in stops}
     return [
-        {"text": text, "at": (lat, lon), "label": labels.get(text, "")}
+        {
+            "text": text,
+            "at": (lat, lon),
+            "label": labels.get(text, ""),
+            "colour": CHARGE_SPOT if text in labels else SPOT,
+        }
         for text, (lon, lat) in marks(roads, plan, selected).items()
         if text not in ("start", "destination")
     ]

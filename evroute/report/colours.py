@@ -58,6 +58,8 @@ PART_COLOURS = {
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fdbe6f", "#f98a1c", "#cc4c02", "#7a2c04")
+CHARGE_COLOURS = ("#9e0d20", "#e8602c", "#f5c04a", "#8fd17a", "#159a8c")
+"""Colours of a charge, from the least to the most."""
 VISIT_COLOURS = ("#a2cf4a", "#4bb37b", "#26838f", "#3d4e8a", "#440f54")
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 

@@ -301,6 +301,35 @@ def test_a_saving_is_measured_where_both_routes_were_driven_and_else_expected(
     assert "measured +100 ± 0 Wh" in measured
 
 
+def test_departures_are_compared_by_the_trips_that_were_driven_at_them(
+    tmp_path: Path, setting: Setting
+) -> None:
+    """In the morning the roads take three times as long as at night, by hand."""
+    from departures import UNKNOWN, departures
+
+    network = setting.network
+    route = setting.search.route(network.time_s, 7, 900)
+    ends = network.edge_id[7], network.edge_id[900]
+    path = tmp_path / "log.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["trip", "edge", "energy_wh", "travel_s", "departed_s"])
+        for trip in range(12):
+            hour, slower = ((9, 3.0), (3, 1.0))[trip % 2]
+            for edge in route.edges:
+                travel_s = slower * network.time_s[edge]
+                rows.writerow([trip, network.edge_id[edge], 50.0, travel_s, 3600 * hour])
+    learn(path, tmp_path / "learned", vehicle="reference")
+    alone = Planner(network, "reference")
+    assert departures(alone, alone.plan(*ends)) == UNKNOWN
+    planner = Planner(network, "reference", load_belief(tmp_path / "learned", network=network))
+    words = departures(planner, planner.plan(*ends))
+    minutes = [float(each) for each in re.findall(r"([0-9.]+) min", words)]
+    assert len(minutes) == 4
+    night, morning, afternoon, evening = minutes
+    assert night < afternoon == evening < morning, "no trip was driven after noon"
+
+
 def trips_shown(page: AppTest) -> int:
     """Return the number of trips that the heading of a changed car, or its table, has."""
     return len(page.dataframe[0].value)

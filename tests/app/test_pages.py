@@ -520,7 +520,8 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         assert (row["to %"], row["min"]) == (stop.to_percent, stop.time_s / 60)
         (spot,) = (each for each in shown(page, "map")["spots"] if each["label"])
         minutes = f"{stop.time_s / 60:.0f} min"
-        assert spot["label"] == f"{stop.arrive_percent:.0f} to {stop.to_percent} %, {minutes}"
+        charges = f"{stop.arrive_percent:.0f} to {stop.to_percent} %"
+        assert spot["label"] == f"Halfway: {charges}, {minutes}"
         assert spot["at"] == pytest.approx([lat, lon], abs=1e-5)
         assert page.query_params["charge"] == "yes"
     finally:

@@ -13,6 +13,7 @@ import pytest
 
 from evroute.report.charts.styles import COLOURS
 from evroute.report.colours import (
+    CHARGE_COLOURS,
     ENERGY_CLASSES,
     PART_COLOURS,
     ROUTE_COLOURS,
@@ -46,6 +47,7 @@ LEAST = {
     "energy on the map": ((*ENERGY_CLASSES.colours, OTHER_ROUTE), 20),
     "a quantity": (value_classes("m", np.array([1.0, 2.0, 3.0])).colours, 20),
     "a difference": (value_classes("m", np.array([-3.0, 1.0, 2.0])).colours, 20),
+    "charge": (CHARGE_COLOURS, 20),
     "visits": (visit_classes(100).colours, 18),
     "parts of the energy": (tuple(PART_COLOURS.values()), 16),
     "methods": (tuple(COLOURS.values()), 15),
