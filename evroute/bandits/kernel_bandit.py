@@ -242,7 +242,15 @@ def make_player(
 def play_run(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int
 ) -> list[dict[str, Any]]:
-    """Play a method in the world of a seed, and return a row for each round."""
+    """Play a method in the world of a seed, and return a row for each round.
+
+    Parameters
+    ----------
+    method, experiment
+        A method of the experiment, by name or with its options.
+    seed
+        Seed of the world and of the method.
+    """
     label, learner, problem, world = make_player(method, experiment, seed)
     rows, total = [], 0.0
     for t in range(1, experiment.horizon + 1):

@@ -98,7 +98,15 @@ def cluster(address: str) -> Iterator[Engine]:
 
 
 class Check:
-    """Raises EvrouteError if a scheduler is lost, or all workers of a cluster of this machine."""
+    """Raises EvrouteError if a scheduler is lost, or all workers of a cluster of this machine.
+
+    Parameters
+    ----------
+    client, address
+        Client of the scheduler, and its address.
+    cluster, count
+        The cluster of this machine and its number of workers, or None and 0 for another's.
+    """
 
     def __init__(self, client: Any, address: str, cluster: Any, count: int) -> None:
         self._client, self._address = client, address

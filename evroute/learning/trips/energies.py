@@ -227,7 +227,13 @@ class TripEnergies(Belief):
         *,
         of_all: bool = False,
     ) -> Rows:
-        """Return the terms of arms on a day at the learned pace. Parameters as in `Rows`."""
+        """Return the terms of arms on a day at the learned pace.
+
+        Parameters
+        ----------
+        conditions, fields, of_all
+            As in `Rows`.
+        """
         prior = self.belief.prior
         return Rows(self.setting, prior, conditions, self.pace, fields, of_all=of_all)
 

@@ -76,7 +76,13 @@ class DayForecasts:
         stops: Sequence[ChargingStop] = (),
         arrive_wh: float = 0.0,
     ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast the energy of a route, and the charge along it (`RouteRisks.of_route`)."""
+        """Forecast the energy of a route, and the charge along it.
+
+        Parameters
+        ----------
+        route, battery, stops, arrive_wh
+            As in `RouteRisks.of_route`.
+        """
         return self.risks().of_route(route, battery, stops, arrive_wh)
 
     def search(

@@ -101,7 +101,13 @@ class Pace:
         return int(self._totals[2])
 
     def extend(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:
-        """Add edges after those known. Parameters as in `Pace`, of all edges."""
+        """Add edges after those known.
+
+        Parameters
+        ----------
+        length_m, map_s, middle_m
+            As in `Pace`, of all edges.
+        """
         more = len(length_m) - len(self._length_m)
         if not more:
             return
