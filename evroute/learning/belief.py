@@ -135,4 +135,4 @@ def _unfinished(folder: Folder) -> str:
         return f"has measured trips without a belief. Make it: evroute learn --repair {folder.path}"
     if folder.has_manifest and folder.manifest().get("kind") == "learned":
         return "has no trips: its first 'evroute learn' did not end. Repeat that command"
-    return "holds no finished run"
+    return "holds no finished run. If its first command did not end, repeat that command"

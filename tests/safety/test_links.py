@@ -177,6 +177,9 @@ def test_a_folder_that_a_full_disk_left_names_its_remedy(belief: Path, tmp_path:
     rmtree(folder / "measured")
     with pytest.raises(EvrouteError, match="its first 'evroute learn' did not end"):
         run(*PLAN, folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(EvrouteError, match="If its first command did not end, repeat that command"):
+        run(*PLAN, folder)
 
 
 def test_the_command_line_names_the_link_and_ends_with_status_2(

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.gate import admit, readings
@@ -26,7 +27,7 @@ from evroute.learning.measured import (
 )
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import since_1970
-from evroute.learning.readers.table import Log, check_columns, trips_of
+from evroute.learning.readers.table import Log, check_columns, first_rows, repeats_note, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
@@ -77,14 +78,20 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     departures_s = log.numbers("departed_s") if time_s is None else time_s
     of_day = {name: log.numbers(name) for name in ONCE}
     ends_m = [log.numbers(name) for name in PLACES]
-    measured = Measured()
-    for trip, rows in trips_of(path, table):
+    measured, repeats = Measured(), 0
+    for trip, all_rows in trips_of(path, table):
         try:
-            car = car_of(table, rows, vehicle_names)
-            edges = _rows_of(setting.network, [edge_id[row] for row in rows])
+            car = car_of(table, all_rows, vehicle_names)
+            edges = _rows_of(setting.network, [edge_id[row] for row in all_rows])
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
             continue
+        if setting.network.has_turns(edges).all():
+            rows = all_rows
+        else:
+            once = _once(table.take(all_rows), edges, setting.network)
+            rows, edges = all_rows[once], edges[once]
+            repeats += len(all_rows) - len(rows)
         driven_s, departed_s = travel_s[rows], float(departures_s[rows[0]])
         if time_s is not None:
             try:
@@ -99,7 +106,18 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
         start_m, end_m = (first_number(column[rows]) for column in ends_m)
         found = replace(found, start_m=float(np.nan_to_num(start_m)), end_m=end_m)
         admit(measured, found, setting, read.ignored)
+    if repeats:
+        measured.notes.append(repeats_note(repeats))
     return measured
+
+
+def _once(rows: pa.Table, edges: IntArray, network: RoadNetwork) -> IntArray:
+    """Return the rows that equal no earlier one if these are a route, or else all rows, (k,).
+
+    They are asked for where all rows are no route: a road may be driven twice with equal energies.
+    """
+    once = first_rows(rows)
+    return once if network.has_turns(edges[once]).all() else np.arange(len(edges))
 
 
 def first_number(values: FloatArray) -> float:

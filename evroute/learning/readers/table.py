@@ -1,6 +1,7 @@
 """CSV and Parquet files as logs: a table under the names used here, and the columns it left out.
 
-Headers are read without blanks around them. Rows that repeat an earlier row are left out of logs.
+Headers are read without blanks around them. Rows that repeat an earlier row are left out of logs
+with times.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,20 +122,30 @@ def _in_unit(name: str, column: Column, unit: str) -> Column:
 
 def _without_repeats(table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
     """Return a table without rows that equal an earlier one, and their number in words."""
-    names = [name for name in table.column_names if not pa.types.is_null(table[name].type)]
-    if len(pc.unique(table[_CLOCKS[0] if _CLOCKS[0] in names else _CLOCKS[1]])) == table.num_rows:
+    clock = next(name for name in _CLOCKS if name in table.column_names)
+    if len(pc.unique(table[clock])) == table.num_rows:
         return table, ()  # by far the fastest test
-    table = pa.table({name: _decoded(table[name]) for name in table.column_names})
-    row = "row"
-    while row in table.column_names:
-        row += "_"
-    numbered = table.select(names).append_column(row, pa.array(np.arange(table.num_rows)))
-    first = numbered.group_by(names, use_threads=False).aggregate([(row, "min")])
-    kept = np.sort(first[f"{row}_min"].to_numpy())
+    kept = first_rows(table)
     if len(kept) == table.num_rows:
         return table, ()
-    repeats = counted(table.num_rows - len(kept), "row")
-    return table.take(kept), (f"{repeats} left out that repeat an earlier row",)
+    return table.take(kept), (repeats_note(table.num_rows - len(kept)),)
+
+
+def first_rows(table: pa.Table) -> IntArray:
+    """Return the rows of a table that equal no earlier row, in their order, (rows,)."""
+    columns = {name: _decoded(table[name]) for name in table.column_names}
+    told = {name: each for name, each in columns.items() if not pa.types.is_null(each.type)}
+    row = "row"
+    while row in told:
+        row += "_"
+    numbered = pa.table(told | {row: np.arange(table.num_rows)})
+    first = numbered.group_by(list(told), use_threads=False).aggregate([(row, "min")])
+    return np.sort(first[f"{row}_min"].to_numpy())
+
+
+def repeats_note(rows: int) -> str:
+    """Return a note on a number of rows that were left out."""
+    return f"{counted(rows, 'row')} left out that repeat an earlier row"
 
 
 def read_table(

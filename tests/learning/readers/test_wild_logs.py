@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clocks import seconds
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.readers.headers import TABLE, recognised
+from evroute.methods.setting import Setting
 
 START = datetime(2025, 7, 13, 10)
 
@@ -103,6 +105,30 @@ def test_repeats_headers_and_a_last_row_that_is_cut_off_are_left_out(
     assert f"{len(rows) - 1} rows left out that repeat an earlier row" in notes
     assert "1 repeated header left out" in notes
     assert "the last row is cut off" in notes
+
+
+@pytest.mark.parametrize("twice", [lambda rows: rows + rows, lambda rows: np.repeat(rows, 2, 0)])
+def test_a_row_of_each_edge_that_is_there_twice_counts_once(
+    drive, setting, tmp_path, twice
+) -> None:
+    _, edges, edge_wh = drive(setting, 0, 500)
+    rows = [
+        ("a", setting.network.edge_id[edge], wh) for edge, wh in zip(edges, edge_wh, strict=True)
+    ]
+    text = text_of([("trip", "edge", "energy_wh"), *twice(rows)])
+    measured = read(put(tmp_path / "t.csv", text), setting)
+    (trip,) = measured.trips
+    assert trip.edge.tolist() == edges.tolist()
+    assert f"{len(edges)} rows left out that repeat an earlier row" in measured.notes
+
+
+def test_a_loop_that_is_driven_twice_with_equal_energies_stays(make_network, tmp_path) -> None:
+    corners = [(0, 0, 0), (500, 0, 0), (0, 500, 0)]
+    ring = make_network([("a", 0, 1), ("b", 1, 2), ("c", 2, 0)], corners)
+    rows = [("x", edge, 90) for edge in "abcabc"]
+    path = put(tmp_path / "t.csv", text_of([("trip", "edge", "energy_wh"), *rows]))
+    (trip,) = read(path, Setting(ring, load_vehicle("reference"))).trips
+    assert len(trip.edge) == 6
 
 
 @pytest.mark.parametrize(
