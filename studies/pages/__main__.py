@@ -104,6 +104,7 @@ def runs() -> dict[str, Callable[[], None]]:
         found |= program(page).RUNS
         found[f"{page}-small"] = partial(store_small, page)
     found |= import_module("studies.pages.along").RUNS
+    found |= import_module("studies.pages.wild_logs").RUNS
     found["ablation"] = import_module("studies.pages.ablation").ablation
     found["road-kernel"] = import_module("studies.pages.roads").roads
     return found

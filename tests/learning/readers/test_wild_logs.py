@@ -107,6 +107,15 @@ def test_repeats_headers_and_a_last_row_that_is_cut_off_are_left_out(
     assert "the last row is cut off" in notes
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_files_with_a_mark_are_joined(driven, setting, tmp_path, mark) -> None:
+    rows = rows_of(driven[0], PLAIN)
+    path = put(tmp_path / "t.csv", f"\ufeff{text_of(rows)}{mark}{text_of(rows)}")
+    measured = read(path, setting)
+    assert len(measured.trips) == 1
+    assert "1 repeated header left out" in measured.notes
+
+
 @pytest.mark.parametrize("twice", [lambda rows: rows + rows, lambda rows: np.repeat(rows, 2, 0)])
 def test_a_row_of_each_edge_that_is_there_twice_counts_once(
     drive, setting, tmp_path, twice

@@ -193,7 +193,7 @@ def _parsed(stream: io.IOBase, separator: str, texts: Sequence[str]) -> pa.Table
 def _repeats_header(path: Path) -> bool:
     """Return whether the header of a file may stand in it again, as where files were joined."""
     with limits.unpacked(path) as stream:
-        header = stream.readline().strip()
+        header = stream.readline().removeprefix(codecs.BOM_UTF8).strip()
         return bool(header) and header in stream.read()
 
 
@@ -229,7 +229,8 @@ def _in_width(path: Path, text: str, separator: str) -> tuple[list[list[str]], l
         raise csv.Error("it is empty")
     header, body = rows[0], rows[1:]
     width = len(header)
-    kept = [row for row in body if row != header]
+    first = stripped(header[:1])  # of joined files each may have a mark before it
+    kept = [row for row in body if row[1:] != header[1:] or stripped(row[:1]) != first]
     notes = []
     if again := len(body) - len(kept):
         notes.append(f"{counted(again, 'repeated header')} left out")
