@@ -61,7 +61,7 @@ STREET_FORMATS = {
 }
 """Digits and widths of `street_table`, pixels."""
 MORE, ENERGY, STREETS, EXPORT = "More routes", "Energy", "Streets", "Export"
-ON_THE_WAY, AFTER = "On the way", "After the trip"
+ON_THE_WAY, AFTER = "Driving", "Arrived"
 TAB = "tab"
 """Key of the name of the open tab, empty if none is open."""
 CHOSEN = "chosen_route"

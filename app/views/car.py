@@ -122,7 +122,7 @@ def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
             else:
                 st.info(
                     "No trips of this car yet. Upload a log, or enter the charge on arrival in "
-                    "the tab After the trip of a plan. Plans are based on physics until then."
+                    "the tab Arrived of a plan. Plans are based on physics until then."
                 )
                 show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn={})
         except DamagedFileError as error:

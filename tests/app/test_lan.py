@@ -280,7 +280,7 @@ def opened(browser: Any, address: str) -> Page:
 
 
 def after_the_trip(page: Page) -> Any:
-    page.get_by_role("tab", name="After the trip").click()
+    page.get_by_role("tab", name="Arrived").click()
     arrival = page.get_by_role("spinbutton", name="Charge on arrival (%)")
     arrival.fill("10")
     arrival.press("Enter")

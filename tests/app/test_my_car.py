@@ -173,7 +173,7 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
 ) -> None:
     page = opened("plan", vehicle="reference", weather=True, temperature=0, soc=60)
     before = least_wh(page)
-    page.session_state["tab"] = "After the trip"
+    page.session_state["tab"] = "Arrived"
     page.run()
     assert page.button(key="add_trip").disabled, "nothing was entered"
     page.number_input(key="drove").set_value(900.0).run()

@@ -1,4 +1,4 @@
-"""The tab *On the way* says what `Plan.after` says, for where the car is put."""
+"""The tab *Driving* says what `Plan.after` says, for where the car is put."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def opened() -> AppTest:
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
     page.query_params["trip"] = "C"
     page.query_params["soc"], page.query_params["reserve"] = "40", "5"
-    page.session_state["tab"] = "On the way"
+    page.session_state["tab"] = "Driving"
     return page.run()
 
 
@@ -71,7 +71,7 @@ def test_the_car_is_dragged_along_the_way(browser: Any, dashboard: str) -> None:
     page.goto(f"{dashboard}/?trip=C&soc=40&reserve=5")
     pins = page.locator(".evroute-pin")
     expect(pins).to_have_text(["A", "B"], timeout=PATIENCE_MS)
-    page.get_by_role("tab", name="On the way").click()
+    page.get_by_role("tab", name="Driving").click()
     expect(pins).to_have_text(["A", "B", "◉"], timeout=PATIENCE_MS)
     driven = page.get_by_text("km driven")
     half = driven.inner_text().split(",")[0]
@@ -88,6 +88,6 @@ def test_the_car_is_dragged_along_the_way(browser: Any, dashboard: str) -> None:
     expect(driven).not_to_contain_text(half, timeout=PATIENCE_MS)
     assert float(driven.inner_text().split()[0]) < float(half.split()[0])
     assert "39." not in page.url, "no position is in the address"
-    page.get_by_role("tab", name="On the way").click()
+    page.get_by_role("tab", name="Driving").click()
     expect(pins).to_have_text(["A", "B"], timeout=PATIENCE_MS)
     page.close()
