@@ -27,7 +27,7 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.")
     ] = None,
 ) -> None:
-    """Print what a belief has learned as JSON with the numbers that another planner asks for.
+    """Write what a belief learned as numbers for other planners, in JSON.
 
     They are fitted to 300 routes of the network, and the file has their errors on 300 others.
     """

@@ -15,7 +15,7 @@ SHOWN = 60
 MOST_BITS = 200
 """Integers of more bits are shown by their size."""
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
-LENGTHS = {"too_short": ("fewer", "min_length"), "too_long": ("more", "max_length")}
+LENGTHS = {"too_short": ("least", "min_length"), "too_long": ("most", "max_length")}
 """Comparison in words, and name of the limit, by type of error."""
 _BRIEF = Repr()
 
@@ -42,7 +42,9 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
             return f"unknown key '{field}'" + (f". Known: {', '.join(names)}" if names else "")
         case "too_short" | "too_long" as kind:
             words, limit = LENGTHS[kind]
-            return f"{field} has {words} items than {problem['ctx'][limit]}"
+            many = problem["ctx"]["actual_length"]
+            items = "item" if many == 1 else "items"
+            return f"{field} has {many} {items}. Give at {words} {problem['ctx'][limit]}"
         case "value_error":
             return f"{field}: {message}" if field else message
         case _:

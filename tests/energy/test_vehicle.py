@@ -81,7 +81,7 @@ def test_a_vehicle_fitted_to_its_own_consumption_has_the_same_coefficients(tmp_p
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TABLE.format("[[50, 190]]"), "consumption has fewer items than 2"),
+        (TABLE.format("[[50, 190]]"), "consumption has 1 item. Give at least 2"),
         (TABLE.format("[[90, 190], [50, 240]]"), "must rise"),
         (TABLE.format("[[50, 400], [90, 100]]"), "no rolling resistance and drag explain it"),
         (TABLE.format("[[50, 190], [90, 240]]") + "drag = 0.3", "it has drag and a table"),

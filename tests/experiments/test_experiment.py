@@ -138,7 +138,7 @@ def test_an_option_that_no_index_takes_is_refused() -> None:
         (("seeds = 2", 'seeds = "many"'), "seeds is 'many'. It must be a valid integer"),
         (("horizon = 3", "horizont = 3"), "unknown key 'horizont'"),
         (('index = "ts"', 'index = "ts", speed = 2'), "takes speed"),
-        (('["A"]', "[]"), "trips.denver has fewer items than 1"),
+        (('["A"]', "[]"), "trips.denver has 0 items. Give at least 1"),
         (('["A"]', '["A", "A"]'), "run denver-A-exact-ts-potential-rectified-s0 occurs twice"),
         (("horizon = 3", "closed_share = 1.0"), "closed_share is 1.0. It must be less than 1"),
         (("horizon = 3", "horizon = 3 ="), "is not TOML"),
@@ -222,7 +222,7 @@ def test_a_share_of_closed_edges_goes_to_every_world(tmp_path) -> None:
     [
         ('{ kind = "physics", hail = 1 }', "kind 'physics' has no option 'hail'"),
         ('["physics", "physics"]', "run denver-A-physics-exact-ts"),
-        ("[]", "world has fewer items than 1"),
+        ("[]", "world has 0 items. Give at least 1"),
         ("7", "world 7 is neither a name nor a file nor a table"),
     ],
 )

@@ -141,7 +141,7 @@ WAY = {"from": "a", "to": "b"}
         (RangeBody, {"origin": "a", "soc": 8, "edges": 1}, "edges is 1. It must be a valid bool"),
         (MatrixBody, {"origins": ["a"], "destinations": ["b"], "sd": "yes"}, "sd is 'yes'. It"),
         (NeededDay, {"trips": [WAY], "p": "0.9"}, "p is '0.9'. It must be a valid number"),
-        (NeededDay, {"trips": [WAY] * 21}, "trips has more items than 20"),
+        (NeededDay, {"trips": [WAY] * 21}, "trips has 21 items. Give at most 20"),
     ],
 )
 def test_bodies_are_read_strictly(model: type[BaseModel], body: Any, detail: str) -> None:
