@@ -259,9 +259,9 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     trips = rows.to_pandas()
     left, right = st.columns(2)
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
-    left.caption(READINGS["energies"])
+    left.caption(literal(READINGS["energies"]))
     right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
-    right.caption(READINGS["intervals"])
+    right.caption(literal(READINGS["intervals"]))
     show_roads(roads, belief, recorded)
     show_trips(trips)
 
