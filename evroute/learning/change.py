@@ -14,11 +14,11 @@ over the powers: the mean number of trips up to a false alarm is at least `THRES
 detect a few errors of a new size, powers near 1 a small shift or a wider spread. Errors that become
 smaller, because the forecasts learn, raise no alarm.
 
-Trips of one driver come in rides and weeks and are not exchangeable: of errors with a correlation
-of 0.4 within a day a test of single trips raises one false alarm in 1,000 trips. So the trips of a
-day are one score, the root mean square of theirs, and the days are exchanged. The evidence of an
-alarm is `THRESHOLD` trips, and fewer days by their mean number of trips. A trip without a date is a
-day of its own.
+Trips of one driver come in rides and days and are not exchangeable: of errors with a correlation
+of 0.4 within a day a test of single trips raises over one false alarm in 1,000 trips. Therefore the
+trips of a day are one score, the root mean square of theirs, and the days are exchanged. The
+evidence of an alarm is `THRESHOLD` trips, and fewer days by their mean number of trips. A trip
+without a date is a day of its own.
 
 `learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
 is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
