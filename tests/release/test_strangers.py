@@ -4,6 +4,7 @@ The workflows, the image and the recipe run elsewhere. So the tests read them an
 target, program, file and requirement that they name.
 """
 
+import ast
 import re
 import tomllib
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from typing_extensions import deprecated
 
 yaml = pytest.importorskip("yaml")
 
@@ -131,3 +133,38 @@ def test_the_paper_cites_what_its_bibliography_holds() -> None:
     bibliography = (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8")
     cited = set(re.findall(r"@([a-z]+)", text.split("\n---\n", 1)[1]))
     assert cited == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.M))
+
+
+def deprecations(source: str) -> list[str]:
+    """Return the sentences of the decorators ``deprecated`` of a source file."""
+    return [
+        str(getattr(call.args[0], "value", "")) if call.args else ""
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "deprecated"
+    ]
+
+
+SENTENCE = re.compile(r"Use \S+\. \S+ goes in 1\.\d+\.")
+"""What a name that is to go says, by docs/promises.md."""
+
+
+def test_a_name_that_is_to_go_names_the_new_one_and_its_last_release() -> None:
+    by_hand = '@deprecated("Use plan. route goes in 1.2.")\ndef route(): ...\n'
+    assert [bool(SENTENCE.fullmatch(each)) for each in deprecations(by_hand)] == [True]
+    assert not SENTENCE.fullmatch(deprecations('@deprecated("old")\nclass A: ...\n')[0])
+    wrong = {
+        path.name: said
+        for path in (ROOT / "evroute").rglob("*.py")
+        for said in deprecations(path.read_text(encoding="utf-8"))
+        if not SENTENCE.fullmatch(said)
+    }
+    assert not wrong
+
+    @deprecated("Use plan. route goes in 1.2.")
+    def route() -> int:
+        return 1
+
+    with pytest.warns(DeprecationWarning, match=r"Use plan\. route goes in 1\.2\."):
+        assert route() == 1
