@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import zipfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -431,6 +432,22 @@ def own_folder(place: Path) -> Path:
 
 def undone(folder: Path) -> list[str]:
     return [path.name for path in folder.glob("reset-*/measured/*.parquet")]
+
+
+def test_an_archive_is_learned_and_one_that_unpacks_too_far_is_refused(
+    tmp_path: Path, setting: Setting
+) -> None:
+    table = log(tmp_path / "log.csv", setting, range(4))
+    for name, content in {"logs.zip": table.read_text(), "bomb.zip": "0" * 40_000_000}.items():
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("logs/a.csv", content)
+    page = opened("car", vehicle="reference")
+    add(page, tmp_path / "logs.zip")
+    assert [each.value for each in page.success if "learned 4 trips" in each.value]
+    add(page, tmp_path / "bomb.zip")
+    (refused,) = (each.value for each in page.error)
+    assert "bomb.zip unpacks to" in refused
+    assert "/" not in refused  # the temporary folder
 
 
 def test_a_locked_folder_of_an_earlier_version_is_healed_by_an_upload(
