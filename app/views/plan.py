@@ -6,6 +6,7 @@ The last plan is left on the map and the cards, dimmed, where a request cannot b
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -137,8 +138,14 @@ def keep_last(request: Request, plan: Plan) -> None:
 
 
 def make_plan(request: Request | None, planner: Planner | None) -> Plan | None:
-    """Return the plan, or None below a line with the reason."""
+    """Return the plan, or None below a line with the reason.
+
+    A trip from a place to itself waits for its stop without a line.
+    """
     if request is None or planner is None or not (request.places[0] and request.places[-1]):
+        return None
+    known = [place for place in request.places if place]
+    if len(known) < len(request.places) and any(a == b for a, b in pairwise(known)):
         return None
     try:
         for place in filter(None, request.places):

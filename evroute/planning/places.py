@@ -144,7 +144,8 @@ def _check_different(
     for k, (place, following) in enumerate(pairwise(places)):
         if place is not None and place == following:
             raise EvrouteError(
-                f"two successive places are '{place.label}'. Choose places further apart"
+                f"two successive places are '{place.label}'. Choose places further apart, or a "
+                "stop between them"
             )
         one_edge = texts[k] == texts[k + 1] and texts[k] in network.row_of
         if one_edge or (len(texts) > 2 and set(edges[k]) == set(edges[k + 1])):

@@ -322,6 +322,7 @@ def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tab
     use = page.get_by_role("button", name="Use")
     expect(use).to_be_visible()
     expect(page.locator(".evroute-map.evroute-dim")).to_have_count(1)
+    accessible(page, "Plan with too little charge")
     use.click()
     expect(use).to_have_count(0)
     expect(page.locator(".evroute-map.evroute-dim")).to_have_count(0)

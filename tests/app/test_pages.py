@@ -360,6 +360,18 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     assert not shown(page, "cards")["dim"]
 
 
+def test_a_trip_from_home_to_home_waits_for_its_stop() -> None:
+    home = "Blake Street & 17th Street"
+    page = linked({"from": home, "to": home})
+    assert "or a stop between them" in page.error[0].value
+    page.button(key="add_stop").click().run()
+    assert not page.exception
+    assert not page.error
+    page = linked({"from": home, "via": "Larimer Street & 20th Street", "to": home})
+    assert not page.error
+    assert len(shown(page, "map")["pins"]) == 3
+
+
 def test_dimmed_cards_have_the_numbers_of_the_day() -> None:
     page = opened("views/plan.py")
     mild = shown(page, "cards")["cards"]

@@ -358,7 +358,8 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
         ("Blke Street & 17th", "has no place 'Blke Street & 17th'. Similar names: Blake Street & "),
         (
             "17th & blake",
-            "two successive places are 'Blake Street & 17th Street'. Choose places further apart",
+            "two successive places are 'Blake Street & 17th Street'. Choose places further apart, "
+            "or a stop between them",
         ),
     ],
 )

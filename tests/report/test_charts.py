@@ -177,6 +177,9 @@ def test_a_small_chart_has_the_same_curves_and_names_its_axes(run_folder: RunFol
             if v["method"] == method
         }
         assert found == expected
+    for axis in ("x", "y"):  # known without the values, which a page adds later
+        low, high = line["encoding"][axis]["scale"]["domain"]
+        assert low <= 0 < high
     assert small["title"]["text"].endswith(")")
     titles = [
         layer["encoding"][axis]["title"]

@@ -182,7 +182,12 @@ def in_one(
         curve,
         method_styles(frame),
         title,
-        x=alt.X("t:Q", title="trip number", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
+        x=alt.X(
+            "t:Q",
+            title="trip number",
+            axis=alt.Axis(grid=False, tickMinStep=1, **axis),
+            scale=alt.Scale(domain=[0, float(curve["t"].max())], nice=True),
+        ),
         y={"title": unit, "scale": scale, "axis": alt.Axis(**axis)},
         rule_at=rule_at,
         with_legend=curve["method"].nunique() > 1,
@@ -259,12 +264,13 @@ def _layers(
 
 
 def _wide(values: FloatArray) -> "alt.Scale":
-    """Return the scale of an axis. Values that hardly differ lie in the middle of `LEAST_EXTENT`.
+    """Return the scale of an axis, with zero, or values that hardly differ in its middle.
 
-    An axis around a constant would have labels that are all the same.
+    An axis of less than `LEAST_EXTENT` would have labels that are all the same. The domain is
+    given, as a page that adds the values later has none until then.
     """
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     if most - least >= LEAST_EXTENT:
-        return alt.Scale()
+        return alt.Scale(domain=[min(least, 0.0), max(most, 0.0)], nice=True)
     middle = (least + most) / 2
     return alt.Scale(domain=[middle - LEAST_EXTENT / 2, middle + LEAST_EXTENT / 2], nice=False)

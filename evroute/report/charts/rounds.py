@@ -136,9 +136,20 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
         alt.Chart(alt.Data(values=bars))
         .mark_bar(color=COLOURS["ts"])
         .encode(
-            x=alt.X("from:Q", title=title, bin="binned"),
+            # domains of their own: a page that adds the bars later has no extent until then
+            x=alt.X(
+                "from:Q",
+                title=title,
+                bin="binned",
+                scale=alt.Scale(domain=[bars[0]["from"], bars[-1]["to"]]),
+            ),
             x2="to:Q",
-            y=alt.Y("km:Q", title="length of road (km)"),
+            y=alt.Y(
+                "km:Q",
+                title="length of road (km)",
+                stack=None,
+                scale=alt.Scale(domain=[0, max(bar["km"] for bar in bars) or 1.0]),
+            ),
             tooltip=[
                 alt.Tooltip("from:Q", format=".3~g"),
                 alt.Tooltip("to:Q", format=".3~g"),

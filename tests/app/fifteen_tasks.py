@@ -1,8 +1,9 @@
-"""Ten tasks of a driver on a screen and on a phone, light and dark.
+"""Fifteen tasks of a driver on a screen and on a phone, light and dark.
 
-``python tests/app/ten_tasks.py [FOLDER [LOOK ...]]`` prints for each task whether its result
+``python tests/app/fifteen_tasks.py [FOLDER [LOOK ...]]`` prints for each task whether its result
 appears on the page, its clicks, typed texts and seconds, and the serious findings of axe-core and
-the errors in the console up to its end. Pictures of the ends of the tasks go to FOLDER.
+the errors and warnings in the console up to its end. Pictures of the ends of the tasks go to
+FOLDER.
 """
 
 import re
@@ -12,14 +13,21 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+import rasterio
+from affine import Affine
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
-from screenshots import CHROMIUM, LOOKS, OFFLINE, SETTLED, served
+from screenshots import CHROMIUM, OFFLINE, PAGES, SETTLED, served
+from screenshots import LOOKS as PICTURED
 
 PATIENCE_MS = 60_000
 LEARNING_MS = 300_000
 MARGIN = 6
 """Of the line of a slider in its box, pixels."""
+LEARNING_FOUND_S = 10.0
+"""Most seconds from the link of Learn to its sentence."""
+LOOKS = PICTURED | {"small-phone": (360, 740, "light")}
 LOG = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
 
 
@@ -170,13 +178,109 @@ def add_own_trips(driver: Driver) -> None:
 
 
 def watch_it_learn(driver: Driver) -> None:
-    driver.go_to("Learn")
+    began = time.perf_counter()
+    driver.tap(driver.page.get_by_role("link", name="Learn"))
     driver.sees("the learned routes have taken")
+    assert time.perf_counter() - began < LEARNING_FOUND_S, "the learning is found late"
+    driver.still()
     driver.button("^With my trip$")
     expect(driver.page.get_by_role("combobox", name="From")).to_have_value(re.compile("Blake"))
     driver.button("^Start$")
     found = driver.page.get_by_text("than routes by physics alone").first
     expect(found).to_be_visible(timeout=LEARNING_MS)
+
+
+def home_work_shop_home(driver: Driver) -> None:
+    driver.go_to("Plan")
+    driver.tap(driver.page.get_by_role("button", name="✕"))
+    driver.still()
+    driver.type("To", "Blake Street & 17th")
+    for stop, place in enumerate(("Larimer & 20th", "Colfax & Pearl"), start=1):
+        driver.button("^\\+$")
+        driver.still()
+        driver.type(f"Stop {stop}", place)
+    driver.sees_pins("A", "1", "2", "B")
+    driver.sees("You get there")
+
+
+def winter_night_at_23_percent(driver: Driver) -> None:
+    driver.button("-5 °C|mild")
+    driver.slide("Temperature", -10)
+    driver.close()
+    driver.button("keep 10 %")
+    driver.slide("Charge at the start", 23)
+    driver.close()
+    expect(driver.page.get_by_role("button", name="-10 °C")).to_be_visible()
+    driver.sees("You get there|is not enough")
+
+
+def compare_two_departures(driver: Driver) -> None:
+    driver.button("^Leave ")
+    driver.sees("[Tt]raffic is unknown|by your trips|same traffic")
+    driver.texts += 1
+    driver.page.get_by_role("textbox", name="Departure").fill("08:15")
+    driver.page.keyboard.press("Enter")
+    driver.still()
+    driver.close()
+    expect(driver.page.get_by_role("button", name="Leave 08:15")).to_be_visible()
+
+
+def plan_with_a_second_car(driver: Driver) -> None:
+    driver.tap(driver.page.get_by_role("button", name=re.compile("kWh")))
+    driver.type("Vehicle", "id.3 58")
+    driver.close()
+    expect(driver.page.get_by_role("button", name="VW ID.3")).to_be_visible()
+    driver.sees("You get there|is not enough")
+
+
+def own_roads_with_heights(driver: Driver) -> None:
+    driver.button("^Denver")
+    driver.tap(driver.page.get_by_text("Bring your own roads"))
+    with TemporaryDirectory() as folder:
+        roads, heights = hilly_town(Path(folder))
+        inputs = driver.page.get_by_test_id("stFileUploaderDropzoneInput")
+        driver.taps += 4  # the browser's own choice of two files
+        inputs.nth(1).set_input_files(heights)
+        driver.still()
+        inputs.nth(0).set_input_files(roads)
+        expect(driver.page.get_by_role("button", name="town")).to_be_visible()
+        driver.still()
+    driver.close()
+    driver.type("From", "Lane 0 & Road 0")
+    driver.type("To", "Lane 5 & Road 5")
+    driver.sees("You get there|is not enough")
+    expect(driver.page.get_by_text("have no heights")).to_have_count(0)
+
+
+def hilly_town(folder: Path) -> tuple[Path, Path]:
+    """Write a town of six by six streets (OpenStreetMap) on a slope (GeoTIFF)."""
+    count, step = 6, 0.004
+    numbers = np.arange(count * count).reshape(count, count)
+    lines = [
+        f'<node id="{1 + node}" lat="{49 + step * row:.4f}" lon="{6 + step * column:.4f}"/>'
+        for (row, column), node in np.ndenumerate(numbers)
+    ]
+    for name, streets in (("Lane", numbers), ("Road", numbers.T)):
+        for k, street in enumerate(streets):
+            points = "".join(f'<nd ref="{1 + node}"/>' for node in street)
+            tags = f'<tag k="highway" v="residential"/><tag k="name" v="{name} {k}"/>'
+            lines.append(f'<way id="{100 + len(lines)}">{points}{tags}</way>')
+    roads, heights = folder / "town.osm", folder / "heights.tif"
+    roads.write_text(f'<osm version="0.6">{"".join(lines)}</osm>', encoding="utf-8")
+    slope = np.tile(np.arange(60, dtype=np.float32), (60, 1))
+    with rasterio.open(
+        heights,
+        "w",
+        driver="GTiff",
+        crs="EPSG:4326",
+        transform=Affine(0.001, 0, 5.98, 0, -0.001, 49.04),
+        width=60,
+        height=60,
+        count=1,
+        dtype="float32",
+    ) as raster:
+        raster.write(slope, 1)
+    return roads, heights
 
 
 TASKS: tuple[Callable[[Driver], None], ...] = (
@@ -190,6 +294,11 @@ TASKS: tuple[Callable[[Driver], None], ...] = (
     reopen_by_the_address,
     add_own_trips,
     watch_it_learn,
+    home_work_shop_home,
+    winter_night_at_23_percent,
+    compare_two_departures,
+    plan_with_a_second_car,
+    own_roads_with_heights,
 )
 
 
@@ -227,7 +336,8 @@ def drive(browser: Browser, address: str, look: str, pictures: str) -> None:
     )
     context.set_default_timeout(PATIENCE_MS)
     page, errors = context.new_page(), []
-    page.on("console", lambda line: line.type == "error" and errors.append(line.text))
+    told = ("error", "warning")
+    page.on("console", lambda line: line.type in told and errors.append(line.text))
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(address)
     page.locator(".evroute-map[data-roads]").wait_for()
@@ -246,15 +356,21 @@ def drive(browser: Browser, address: str, look: str, pictures: str) -> None:
             page.screenshot(path=str(Path(pictures, f"{task.__name__}-{look}.png")))
         numbers = driver.taps, driver.texts, f"{took_s:.0f}", serious(page), len(errors)
         print("|", look, "|", name, "|", done, "|", *(f"{n} |" for n in numbers), flush=True)
+    for name in PAGES:
+        Driver(page, touch=touch).go_to(name)
+        print(f"{look}, page {name}: {serious(page)} findings, {len(errors)} errors", flush=True)
     for text in errors:
-        print(f"error in the console, {look}: {text}", flush=True)
+        print(f"in the console, {look}: {text}", flush=True)
     context.close()
 
 
 def serious(page: Page) -> int:
     """Return the number of serious or critical findings of axe-core."""
     found = Axe().run(page).response["violations"]
-    return sum(each["impact"] in ("serious", "critical") for each in found)
+    bad = [each for each in found if each["impact"] in ("serious", "critical")]
+    for each in bad:
+        print(f"axe: {each['id']}: {each['nodes'][0]['html'][:200]}", file=sys.stderr)
+    return len(bad)
 
 
 if __name__ == "__main__":
