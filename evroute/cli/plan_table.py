@@ -126,23 +126,35 @@ def _leg(plan: Plan, start: _Start, end: int, arrive_s: float) -> list[str]:
 
 def _lines(plan: Plan) -> Iterator[Line]:
     """Yield the numbers of the rows, those of a forecast below what they forecast."""
-    routes = list(plan.routes.values())
-    energies = [each.energy_forecast for each in routes if each.energy_forecast]
-    charges = [each.charge_forecast for each in routes if each.charge_forecast]
-    times = [each.numbers() for each in energies]
     yield _line(plan, "energy")
-    for part in routes[0].parts_wh:
-        if any(each.parts_wh[part] for each in routes):
-            yield f"  {part}", [f"{each.parts_wh[part] / 1000:.3f}" for each in routes]
+    yield from _part_lines(plan)
+    forecasts = [each.energy_forecast for each in plan.routes.values() if each.energy_forecast]
     for level in (0.5, 0.9):
-        ends = [[wh / 1000 for wh in each.interval_wh(level)] for each in energies]
+        ends = [[wh / 1000 for wh in each.interval_wh(level)] for each in forecasts]
         yield f"  {100 * level:.0f} % of trips", _intervals(ends, 3)
     for name in ("per_km", "energy_cost", "cost", "length", "time"):
         yield _line(plan, name)
+    times = [each.numbers() for each in forecasts]
     minutes = [(each["low90_s"] / 60, each["high90_s"] / 60) for each in times if "low90_s" in each]
     yield "  90 % of trips", _intervals(minutes, 1)
-    for name in ("arrival", "ascent", "descent", "lowest_charge", "arrival_charge"):
+    for name in ("arrival", "ascent", "descent"):
         yield _line(plan, name)
+    yield from _charge_lines(plan)
+
+
+def _part_lines(plan: Plan) -> Iterator[Line]:
+    """Yield the parts of the energy that are not zero on every route, kWh."""
+    parts_wh = [each.parts_wh for each in plan.routes.values()]
+    for part in parts_wh[0]:
+        if any(each[part] for each in parts_wh):
+            yield f"  {part}", [f"{each[part] / 1000:.3f}" for each in parts_wh]
+
+
+def _charge_lines(plan: Plan) -> Iterator[Line]:
+    """Yield the charge of the battery and how sure it is."""
+    yield _line(plan, "lowest_charge")
+    yield _line(plan, "arrival_charge")
+    charges = [each.charge_forecast for each in plan.routes.values() if each.charge_forecast]
     yield "  90 % of trips", _intervals([each.arrival_interval_percent for each in charges], 1)
     yield "arrives above the reserve", [f"{each.arrives_above_reserve:.1%}" for each in charges]
     yield "never below the reserve", [f"{each.never_below_reserve:.1%}" for each in charges]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.cli.driven import show_driven
+from evroute.cli.driven import Drive
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.plan_table import print_plan
 from evroute.cli.shared import (
@@ -142,30 +142,22 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
         ),
         (batch and matrix, "--matrix does not go with --batch. Leave one of them out"),
         (not tables and workers.given, OF_TABLES),
-        (driven and tables, "--driven goes with one plan, not with --batch or --matrix"),
-        (driven and any(files.paths), "--driven writes no --geojson, --gpx or --map of the plan"),
-        (follow and not driven, "--follow goes with --driven"),
         ((by, sd, reduced) != (None, False, False) and matrix is None, OF_MATRIX),
     )
+    drive = Drive(driven, follow)
+    drive.check(with_tables=tables, with_files=any(files.paths))
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
     names = DoorNames(network, terrain, belief, run, physics)
     names = names.of_car(texts.get("car"), texts.get("vehicle"))
     if not tables:
-        door = names.open()
-        planner = door.planner(request.vehicle, request.conditions, single=True)
-        plan = planner.plan(request)
-        if driven is not None:
-            show_driven(plan, driven, planner.vehicle, json=json, follow=follow)
-            return
-        _show(plan, door, files, json=json)
+        _answer(names.open(), request, drive, files, json=json)
         return
     with workers.engine() as engine:
-        if batch is not None:
-            answer_batch(names, Batch(batch, out, only), texts, engine)
-        else:
-            assert matrix is not None
+        if matrix is not None:
             write_pairs(names, Matrix(matrix, by, out, reduced=reduced, sd=sd), texts, engine)
+        elif batch is not None:
+            answer_batch(names, Batch(batch, out, only), texts, engine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +187,13 @@ class Files:
             write(self.map, lambda: route_map(roads, plan))
 
 
-def _show(plan: Plan, door: Door, files: Files, *, json: bool) -> None:
+def _answer(door: Door, request: PlanRequest, drive: Drive, files: Files, *, json: bool) -> None:
+    """Print one plan and write its files, or print what a drive so far leaves of it."""
+    planner = door.planner(request.vehicle, request.conditions, single=True)
+    plan = planner.plan(request)
+    if drive.path is not None:
+        drive.show(plan, planner.vehicle, json=json)
+        return
     files.write(door.roads, plan)
     if json:
         typer.echo(dumps(document(plan), ensure_ascii=False))

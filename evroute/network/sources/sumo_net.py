@@ -27,7 +27,7 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError, UnknownNameError, require
 from evroute.network import controls
 from evroute.network.crossings import mean_into, table_of
@@ -203,33 +203,23 @@ def _parse(path: Path) -> tuple[_Tags, str]:
 def _network(tags: _Tags, path: Path, name: str, sha256: str, *, driven: bool) -> RoadNetwork:
     edges = [each for each in tags.net.getEdges(withInternal=False) if each.allows(_CARS)]
     require(edges, "no road in it is open to passenger cars", NetworkFormatError)
-    lanes = [[lane for lane in each.getLanes() if lane.allows(_CARS)] for each in edges]
+    lanes = [_lanes_of_cars(each) for each in edges]
     ends = [(each.getFromNode().getID(), each.getToNode().getID()) for each in edges]
     junction_id, tail, head = junction_rows(ends)
     places = _places(tags.net, junction_id)
     projection = _Projection.of(tags.location)
-    own_m = np.array([max(map(_length_m, of_edge)) for of_edge in lanes])
     at = np.column_stack([places.x_m, places.y_m])
-    shapes = []
-    for each, of_edge, *between in zip(edges, lanes, tail, head, strict=True):
-        of_lanes = [points for lane in of_edge if (points := lane.getShape3D())] or [[]]
-        middle = of_lanes[len(of_lanes) // 2]
-        points = middle if driven else tags.shapes[each.getID()] or of_lanes[0]
-        straight = np.column_stack([at[between], np.full(2, np.nan)])
-        shapes.append(np.array(points) if len(points) > 1 else straight)
+    shapes = _shapes(tags, edges, lanes, at[np.column_stack([tail, head])], driven=driven)
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
     connections = _connections(edges)
     turns = np.array(list(connections), dtype=np.int64).reshape(-1, 2)
     control = np.array([kind for kind, _ in connections.values()], dtype=np.int64)
     tables: dict[str, Table] = {"shape": {"z_m": shape_z}} if tags.has_z else {}
+    own_m = np.array([max(map(_length_m, of_edge)) for of_edge in lanes])
     if driven:
-        turn_m, turn_shapes = _crossings(tags.net, [each for _, each in connections.values()])
-        offset = projection.offset_x, projection.offset_y
-        gap_m = np.array(
-            [np.linalg.norm(shapes[b][0, :2] - shapes[a][-1, :2]) for a, b in turns.tolist()]
-        )
-        turn_m = np.where(np.isnan(turn_m), gap_m, turn_m)
-        tables |= table_of(own_m, turn_m, [shape - offset for shape in turn_shapes])
+        turn_m, turn_shapes = _crossings(tags.net, connections, projection)
+        turn_m = np.where(np.isnan(turn_m), _gaps_m(shapes, turns), turn_m)
+        tables |= table_of(own_m, turn_m, turn_shapes)
         own_m = own_m + mean_into(turns, turn_m, tail, head)
     length_m, length_notes = edge_lengths(own_m, tail, head, places, straight=not driven)
     no_heights = [] if tags.has_z else ["the file has no heights"]
@@ -262,6 +252,40 @@ def _network(tags: _Tags, path: Path, name: str, sha256: str, *, driven: bool) -
             notes=tuple(notes),
         ),
     ).with_tables(tables)
+
+
+def _lanes_of_cars(edge: Any) -> list[Any]:
+    return [lane for lane in edge.getLanes() if lane.allows(_CARS)]
+
+
+def _shapes(
+    tags: _Tags,
+    edges: Sequence[Any],
+    lanes: Sequence[Sequence[Any]],
+    ends: FloatArray,
+    *,
+    driven: bool,
+) -> list[FloatArray]:
+    """Return the shapes of n edges, (p, 3) m: the middle lane's if driven, else the edge's own.
+
+    An edge without a shape is straight from junction to junction, which lie at ``ends``,
+    (n, 2, 2) m.
+    """
+    shapes = []
+    for each, of_edge, between in zip(edges, lanes, ends, strict=True):
+        of_lanes = [points for lane in of_edge if (points := lane.getShape3D())] or [[]]
+        middle = of_lanes[len(of_lanes) // 2]
+        points = middle if driven else tags.shapes[each.getID()] or of_lanes[0]
+        straight = np.column_stack([between, np.full(2, np.nan)])
+        shapes.append(np.array(points) if len(points) > 1 else straight)
+    return shapes
+
+
+def _gaps_m(shapes: Sequence[FloatArray], turns: IntArray) -> FloatArray:
+    """Return how far the edges of m turns end and begin from each other, (m,) m."""
+    left = np.array([shapes[edge][-1, :2] for edge in turns[:, 0]]).reshape(-1, 2)
+    entered = np.array([shapes[edge][0, :2] for edge in turns[:, 1]]).reshape(-1, 2)
+    return np.linalg.norm(entered - left, axis=1)
 
 
 def _places(net: Any, junction_id: Sequence[str]) -> Places:
@@ -320,19 +344,22 @@ def _rightmost(connection: Any) -> tuple[int, int, str]:
     return lanes[0].getIndex(), lanes[1].getIndex(), connection.getViaLaneID()
 
 
-def _crossings(net: Any, connections: Sequence[Any]) -> tuple[FloatArray, list[FloatArray]]:
+def _crossings(
+    net: Any, connections: Mapping[tuple[int, int], tuple[int, Any]], projection: "_Projection"
+) -> tuple[FloatArray, list[FloatArray]]:
     """Return lengths of turns inside their junctions, (m,) m, and their shapes, (p, 2) m.
 
     The length is NaN and the shape empty where the file has no internal lane. An internal lane
     leads to the road, or first through another one, where cars wait inside the junction.
     """
     turn_m, found = np.full(len(connections), np.nan), []
-    for k, connection in enumerate(connections):
+    offset = projection.offset_x, projection.offset_y
+    for k, (_, connection) in enumerate(connections.values()):
         lanes = list(_inside(net, connection))
         if lanes:
             turn_m[k] = sum(map(_length_m, lanes))
         points = [point[:2] for lane in lanes for point in lane.getShape3D()]
-        found.append(np.array(points).reshape(-1, 2))
+        found.append(np.array(points).reshape(-1, 2) - offset)
     return turn_m, found
 
 
