@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
@@ -207,12 +206,12 @@ def ahead_of(plan: Plan, track: Track, planner: OnDay) -> Ahead:
     driven, along_m = track.until(last), made.along_m[: last + 1]
     now = _Now.of(driven, along_m, way, plan, planner.vehicle)
     if off is None:
-        if now.at >= len(way.arm_wh) - 1e-9:
+        if now.part.at >= len(way.arm_wh) - 1e-9:
             raise EvrouteError("the car has arrived: nothing of the plan is left")
         return _left_of(plan, way, now, float(along_m[-1]))
-    shown = track.percent[np.isfinite(track.percent)]
-    if len(shown):  # also read beside the route
-        now = replace(now, charge_wh=float(shown[-1]) / 100 * planner.vehicle.battery_kwh * 1000.0)
+    levels = _levels(track, planner.vehicle.battery_kwh * 1000.0)
+    if levels.rows:  # also read beside the route
+        now = replace(now, charge_wh=levels.wh[-1], charge_wh2=levels.step_wh**2 / 12)
     anew = planner.plan(_from_here(plan, track, now))
     joined, now = _joined(way, now, anew, planner)
     since = "" if np.isnan(track.time_s[off]) else f" for {_minutes(track, off)}"
@@ -256,17 +255,12 @@ class _Way:
 class _Now:
     """Where the car is, and what was read on the way.
 
-    at: number of arms driven.  begin, end: of the part whose energy was read.  read_wh: that
-    energy, Wh, or None.  variance_wh2: of the reading.  charge_wh: charge now, Wh, or None.
-    charge_wh2: variance of that charge, s²/12 of a display of step s.
-    elapsed_s: seconds of driving since ``began`` arms, or NaN.  step_wh: of the display, Wh.
+    part: the driven part with the energy that was read.  charge_wh: charge now, Wh, or None.
+    charge_wh2: its variance, s²/12 of a display of step s, or 0 where none was shown.
+    began, elapsed_s: seconds of driving since so many arms, or NaN.  step_wh: of the display, Wh.
     """
 
-    at: float
-    begin: float
-    end: float
-    read_wh: float | None
-    variance_wh2: float
+    part: DrivenPart
     charge_wh: float | None
     charge_wh2: float
     began: float
@@ -278,49 +272,69 @@ class _Now:
         cls, track: Track, along_m: FloatArray, way: _Way, plan: Plan, vehicle: Vehicle
     ) -> "_Now":
         """Return it for a drive whose fixes lie at (n,) metres along a way of a plan."""
-        at, capacity_wh = way.arms(float(along_m[-1])), vehicle.battery_kwh * 1000.0
         arms = [way.arms(float(each)) for each in along_m]
+        at, capacity_wh = arms[-1], vehicle.battery_kwh * 1000.0
+        levels = _levels(track, capacity_wh)
+        known = None if plan.battery is None else _last_charge(way.planned, plan.battery, at)
+        part = _metered(track, arms) or _charged(track, arms, way, levels, known)
+        charge_wh, charge_wh2 = None, 0.0
+        if levels.rows:
+            charge_wh = levels.wh[-1] - way.energy_wh(arms[levels.rows[-1]], at)
+            charge_wh2 = levels.step_wh**2 / 12
+        elif part.read is not None and known is not None and known[0] == 0.0:
+            unread_wh = way.energy_wh(0.0, part.begin) + way.energy_wh(part.end, at)
+            charge_wh = known[1] - part.read - unread_wh
+        began, elapsed_s = 0.0 if track.single else arms[0], track.driving_s(0, len(arms) - 1)
+        return cls(part, charge_wh, charge_wh2, began, elapsed_s, levels.step_wh)
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """Charges that a display with steps of ``step_wh`` showed at some rows of a drive, Wh."""
+
+    rows: list[int]
+    wh: list[float]
+    step_wh: float
+
+
+def _levels(track: Track, capacity_wh: float) -> _Levels:
+    """Return the charges that were shown."""
+    rows = np.flatnonzero(np.isfinite(track.percent))
+    levels_wh = track.percent[rows] / 100 * capacity_wh
+    return _Levels(rows.tolist(), levels_wh.tolist(), track.step_percent / 100 * capacity_wh)
+
+
+def _metered(track: Track, arms: Sequence[float]) -> DrivenPart | None:
+    """Return the driven part with the energy of a meter, or None without a meter."""
+    rows = np.flatnonzero(np.isfinite(track.used_wh)).tolist()
+    if track.single and rows:
+        return DrivenPart(arms[-1], 0.0, arms[-1], float(track.used_wh[-1]))
+    if len(rows) < 2:
+        return None
+    read_wh = float(track.used_wh[rows[-1]] - track.used_wh[rows[0]])
+    return DrivenPart(arms[-1], arms[rows[0]], arms[rows[-1]], read_wh)
+
+
+def _charged(
+    track: Track,
+    arms: Sequence[float],
+    way: _Way,
+    levels: _Levels,
+    known: tuple[float, float] | None,
+) -> DrivenPart:
+    """Return the driven part with the energy that charges tell, if any.
+
+    known: where the plan knows the charge, in arms, and that charge, Wh.
+    """
+    places, levels_wh = [arms[row] for row in levels.rows], levels.wh
+    if track.single and known is not None:
+        places, levels_wh = [known[0], *places], [known[1], *levels_wh]
+    if not levels.rows or len(places) < 2:
         first = 0.0 if track.single else arms[0]
-        begin, end, read_wh, legs = first, at, None, 1
-        charge_wh = None
-        metered = np.flatnonzero(np.isfinite(track.used_wh))
-        shown = np.flatnonzero(np.isfinite(track.percent))
-        if len(metered) and (track.single or len(metered) > 1):
-            begin, end = (0.0 if track.single else arms[metered[0]]), arms[metered[-1]]
-            since_wh = 0.0 if track.single else float(track.used_wh[metered[0]])
-            read_wh, legs = float(track.used_wh[metered[-1]]) - since_wh, 0
-        elif len(shown):
-            levels_wh = track.percent[shown] / 100 * capacity_wh
-            places = [arms[row] for row in shown]
-            if track.single and plan.battery is not None:
-                place, level_wh = _last_charge(way.planned, plan.battery, at)
-                levels_wh, places = np.append(level_wh, levels_wh), [place, *places]
-            if len(levels_wh) > 1:
-                begin, end = places[0], places[-1]
-                step_wh = track.step_percent / 100 * capacity_wh
-                read_wh, legs = _fallen_wh(levels_wh, places, way, step_wh)
-        if len(shown):
-            level_wh = float(track.percent[shown[-1]]) / 100 * capacity_wh
-            charge_wh = level_wh - way.energy_wh(arms[shown[-1]], at)
-        elif read_wh is not None and plan.battery is not None:
-            place, level_wh = _last_charge(way.planned, plan.battery, at)
-            if place == 0.0:
-                unread_wh = way.energy_wh(0.0, begin) + way.energy_wh(end, at)
-                charge_wh = level_wh - read_wh - unread_wh
-        step_wh = track.step_percent / 100 * capacity_wh if legs and len(shown) else 0.0
-        last = len(along_m) - 1
-        return cls(
-            at,
-            begin,
-            end,
-            read_wh,
-            legs * step_wh**2 / 6,
-            charge_wh,
-            step_wh**2 / 12,
-            first,
-            track.driving_s(0, last),
-            step_wh,
-        )
+        return DrivenPart(arms[-1], first, arms[-1])
+    read_wh, legs = _fallen_wh(levels_wh, places, way, levels.step_wh)
+    variance_wh2 = legs * levels.step_wh**2 / 6
+    return DrivenPart(arms[-1], places[0], places[-1], read_wh, variance_wh2)
 
 
 def _last_charge(planned: PlannedRoute, battery: Battery, at: float) -> tuple[float, float]:
@@ -332,7 +346,7 @@ def _last_charge(planned: PlannedRoute, battery: Battery, at: float) -> tuple[fl
 
 
 def _fallen_wh(
-    levels_wh: FloatArray, places: Sequence[float], way: _Way, step_wh: float
+    levels_wh: Sequence[float], places: Sequence[float], way: _Way, step_wh: float
 ) -> tuple[float, int]:
     """Return the energy by falling charges, Wh, and between how many stops to charge they fell.
 
@@ -345,7 +359,7 @@ def _fallen_wh(
         if rise_wh > returned_wh + 2.0 * step_wh:
             fallen_wh += since_wh - levels_wh[number - 1]
             legs, since_wh = legs + 1, levels_wh[number]
-    return float(fallen_wh + since_wh - levels_wh[-1]), legs
+    return fallen_wh + since_wh - levels_wh[-1], legs
 
 
 def _used_wh(planned: PlannedRoute, battery: Battery | None) -> FloatArray:
@@ -371,13 +385,13 @@ def _line(roads: RoadNetwork, driven: Stretches) -> tuple[FloatArray, FloatArray
 
 def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
     """Return what is left of a plan along a way from where the car is."""
-    part = DrivenPart(now.at, now.begin, now.end, now.read_wh, now.variance_wh2)
+    part = now.part
     forecast, left = way.forecast.rest(part, way.arm_wh)
     if coarse := _coarse(now, left):
         part = replace(part, read=None)
         forecast, left = way.forecast.rest(part, way.arm_wh)
     behind = len(way.arm_wh) - len(way.planned.edge_wh)  # arms that another route had
-    stops = tuple(stop for stop in way.planned.stops if stop.after_edges + behind > now.at)
+    stops = tuple(stop for stop in way.planned.stops if stop.after_edges + behind > part.at)
     left_s, left_std_s = _time_left(way, now)
     battery = charge = None
     arrive_wh = lowest_wh = float("nan")
@@ -387,7 +401,7 @@ def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
         start_wh = min(now.charge_wh, whole.capacity_wh)
         battery = replace(whole, start_wh=start_wh, reserve_wh=min(whole.reserve_wh, start_wh))
         doubted, _ = way.forecast.rest(replace(part, start=now.charge_wh2), way.arm_wh)
-        ahead = _Charges(doubted, left, way.planned, battery, int(now.at) - behind, plan.request)
+        ahead = _Charges(doubted, left, way.planned, battery, int(part.at) - behind, plan.request)
         charge, trace = ahead.after(stops)
         promised = 1.0 - (plan.request.most_risk or BY_THE_MEAN)
         for kept in range(len(stops)):
@@ -403,8 +417,8 @@ def _left_of(plan: Plan, way: _Way, now: _Now, driven_m: float) -> Ahead:
         route=way.planned,
         off="",
         driven_m=driven_m,
-        left_m=way.left_m(now.at),
-        used_wh=now.read_wh,
+        left_m=way.left_m(part.at),
+        used_wh=now.part.read,
         expected_wh=left.driven_mean,
         expected_std_wh=left.driven_std,
         energy=forecast,
@@ -466,15 +480,15 @@ def _time_left(way: _Way, now: _Now) -> tuple[float, float]:
     km = np.cumsum(way.length_m) / 1000.0
     reached = of_root_s**2 * np.minimum.outer(km, km) + of_km_s**2 * np.outer(km, km) + of_trip_s**2
     read = None if np.isnan(now.elapsed_s) else now.elapsed_s
-    part = DrivenPart(now.at, now.began, now.at, read)
+    part = DrivenPart(now.part.at, now.began, now.part.at, read)
     left = rest(np.cumsum(way.time_s), reached, of_trip_s**2, part)
     return max(float(left.mean[-1]), 0.0), float(np.sqrt(left.covariance[-1, -1]))
 
 
 def _coarse(now: _Now, left: Left) -> str:
     """Return words on a display whose steps are coarse for what was driven, or empty."""
-    least_wh = LEAST_STEPS * now.step_wh
-    if now.read_wh is None or max(left.driven_mean, now.read_wh) >= least_wh:
+    read_wh, least_wh = now.part.read, LEAST_STEPS * now.step_wh
+    if read_wh is None or not now.part.variance or max(left.driven_mean, read_wh) >= least_wh:
         return ""
     return (
         f"The charge is shown in steps of {energy_text(now.step_wh)}, and the part driven takes "
@@ -487,11 +501,15 @@ def _from_here(plan: Plan, track: Track, now: _Now) -> PlanRequest:
     """Return the request from where the car is."""
     request = plan.request
     warm = replace(request.conditions, parked_minutes=0.0)
+    edges, at, passed = plan.recommended_route.edges, 1, 0
+    for via in plan.via:  # each lies on an edge that the route drives to its end
+        at = edges.index(via, at) + 1
+        passed += at <= now.part.at
     changes: dict[str, Any] = {
         "origin": f"{track.lat[-1]:.6f},{track.lon[-1]:.6f}",
         "destination": request.destination or plan.destination,
         "trip": None,
-        "via": (),
+        "via": request.via[passed:],
         "conditions": warm,
     }
     if request.soc is not None and plan.battery is not None and now.charge_wh is not None:
@@ -502,29 +520,22 @@ def _from_here(plan: Plan, track: Track, now: _Now) -> PlanRequest:
 
 def _joined(way: _Way, now: _Now, anew: Plan, planner: OnDay) -> tuple[_Way, _Now]:
     """Return the part of a way that was driven with a new route behind it, as one trip."""
-    planned, whole = anew.recommended_route, int(np.ceil(now.at))
-    old = way.planned.route
-    before = planner.numbers.driven(Route(old.edges[:whole], old.start_m))
+    planned, whole = anew.recommended_route, int(np.ceil(now.part.at))
+    before = planner.numbers.driven(way.planned.route)
     behind = planner.numbers.driven(planned.route)
-    parts = before.stretches, behind.stretches
-    stretches = Stretches(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in _OF_STRETCHES)
-    )
-    arms = np.concatenate([before.arms, behind.arms])
-    energy_wh = np.concatenate([before.energy_wh, behind.energy_wh])
+    stretches = Stretches.joined([before.stretches[:whole], behind.stretches])
+    arms = np.concatenate([before.arms[:whole], behind.arms])
+    energy_wh = np.concatenate([before.energy_wh[:whole], behind.energy_wh])
     day = planner.uncertain
     assert day is not None  # the plan has a forecast
     joined = _Way(
         planned,
         day.forecast(arms, energy_wh, None, stretches),
-        np.concatenate([before.length_m, behind.length_m]),
+        np.concatenate([before.length_m[:whole], behind.length_m]),
         np.concatenate([way.arm_wh[:whole], _used_wh(planned, anew.battery)]),
-        np.concatenate([before.time_s, behind.time_s]),
+        np.concatenate([before.time_s[:whole], behind.time_s]),
     )
-    return joined, replace(now, at=float(whole))
-
-
-_OF_STRETCHES = ("edge", "from_m", "to_m")
+    return joined, replace(now, part=replace(now.part, at=float(whole)))
 
 
 def _minutes(track: Track, off: int) -> str:

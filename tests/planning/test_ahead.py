@@ -9,10 +9,12 @@ import pytest
 
 import evroute
 from evroute.errors import EvrouteError
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.ahead import ahead_of
 from evroute.planning.forecasts.forecast import RouteForecast
 from evroute.planning.forecasts.rest import DrivenPart, rest
 from evroute.planning.plan import Plan
+from evroute.planning.planner import Planner
 from evroute.planning.track import Track, progress
 
 ARMS = 30
@@ -134,6 +136,29 @@ def test_a_shown_charge_has_the_doubt_of_its_step(plan: Plan, place: Callable) -
     doubt = 100.0 * np.hypot(left.energy.std_wh, 0.01 * capacity_wh / np.sqrt(12)) / capacity_wh
     expected = doubt * (high_wh - low_wh) / left.energy.std_wh
     assert high - low == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_shown_charge_has_that_doubt_also_beside_a_meter_of_energy(
+    plan: Plan, place: Callable
+) -> None:
+    lat, lon = place(0.3)
+    capacity_wh = 1000.0 * evroute.load_vehicle(plan.vehicle).battery_kwh
+    wh = expected_wh(plan, lat, lon)
+    left = plan.after(Track.at(lat, lon, percent=39, energy_wh=wh, step_percent=2.0))
+    assert left.used_wh == wh
+    assert left.coarse == "", "the energy is the meter's, however coarse the charge is shown"
+    assert left.charge is not None
+    low, high = left.charge.arrival_interval_percent
+    low_wh, high_wh = left.energy.interval_wh()
+    doubt = 100.0 * np.hypot(left.energy.std_wh, 0.02 * capacity_wh / np.sqrt(12)) / capacity_wh
+    expected = doubt * (high_wh - low_wh) / left.energy.std_wh
+    assert high - low == pytest.approx(expected, rel=1e-6)
+    metered = plan.after(Track.at(lat, lon, energy_wh=wh))
+    assert metered.charge is not None
+    low, high = metered.charge.arrival_interval_percent
+    assert high - low == pytest.approx(
+        100.0 * (metered.energy.interval_wh()[1] - metered.energy.interval_wh()[0]) / capacity_wh
+    )
 
 
 def test_minutes_follow_the_elapsed_time_and_a_halt_changes_nothing(
@@ -277,6 +302,57 @@ def test_a_car_that_took_another_turn_is_planned_anew_from_there(plan: Plan) -> 
     left = plan.after(track)
     assert left.off.startswith("Off the planned route")
     assert left.route.route.edges[-1] == route.edges[-1]
+
+
+class Listening:
+    """A planner that keeps the parts of edges whose forecast is asked for."""
+
+    def __init__(self, planner: Planner) -> None:
+        self.planner, self.asked = planner, list[Stretches]()
+        self.uncertain = self
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.planner, name)
+
+    def forecast(self, arms, energy_wh, expected, stretches):
+        self.asked.append(stretches)
+        return self.planner.uncertain.forecast(arms, energy_wh, expected, stretches)
+
+
+def beside(plan: Plan, edge: int) -> Track:
+    """Return a drive to the end of an edge of the route, and then away from it."""
+    roads = plan.roads
+    lons, lats = roads.junction_lon_lat
+    heads = roads.head[plan.recommended_route.route.rows[: edge + 1]]
+    lon, lat = np.append(lons[heads], 3 * [lons[heads[-1]]]), np.append(lats[heads], np.zeros(3))
+    lat[-3:] = lats[heads[-1]] + 0.004
+    nothing = np.full(len(lon), np.nan)
+    percent = np.linspace(40, 39, len(lon))
+    return Track(lat, lon, 60.0 * np.arange(len(lon)), nothing, percent, 0.1)
+
+
+def test_a_route_planned_anew_halts_at_its_end_alone() -> None:
+    plan = evroute.plan("denver", trip="C", soc=40, reserve=5, physics="driving")
+    assert isinstance(plan.planner, Planner)
+    planner, best, driven = Listening(plan.planner), plan.recommended_route, 6
+    left = ahead_of(plan, beside(plan, driven - 1), planner)
+    (asked,) = planner.asked
+    new = left.route.route
+    assert tuple(asked.edge) == (*best.route.edges[:driven], *new.edges)
+    halts = np.flatnonzero(asked.halts)
+    assert halts.tolist() == [len(asked) - 1], "the car does not halt where it left the route"
+    assert asked.to_m[driven - 1] == plan.roads.length_m[best.route.edges[driven - 1]]
+
+
+def test_a_via_point_ahead_is_kept_and_one_behind_is_not_driven_again(plan: Plan) -> None:
+    edges = plan.recommended_route.edges
+    half = len(edges) // 2
+    waypoints = [edges[0], edges[half], edges[-1]]
+    via = evroute.plan("denver", waypoints=waypoints, soc=40, reserve=5)
+    ahead = via.recommended_route.edges.index(edges[half])
+    before, after = beside(via, ahead // 2), beside(via, ahead + 1)
+    assert edges[half] in via.after(before).route.edges
+    assert edges[half] not in via.after(after).route.edges
 
 
 def test_a_charge_on_the_way_is_no_energy_that_was_used(plan: Plan, place: Callable) -> None:

@@ -1,7 +1,7 @@
 """Stretches: parts of edges, from one metre along them to another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -100,6 +100,18 @@ class Stretches:
             (k,) network rows.
         """
         return cls(edge, np.zeros(len(edge)), network.length_m[edge])
+
+    @classmethod
+    def joined(cls, parts: Sequence["Stretches"]) -> "Stretches":
+        """Return stretches one after the other.
+
+        Parameters
+        ----------
+        parts
+            The stretches in their order, one or more.
+        """
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def __len__(self) -> int:
         return len(self.edge)

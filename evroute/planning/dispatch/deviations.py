@@ -66,7 +66,7 @@ def _of_tree(exits: Exits, found: Found, rows: IntArray) -> FloatArray:
         np.concatenate(arms),
         np.concatenate(before),
         np.zeros(sum(map(len, arms))),
-        _joined(parts),
+        Stretches.joined(parts),
     )
     found_wh = np.empty(len(rows))
     found_wh[np.concatenate([leaving, short])] = std_wh[len(edges) :]
@@ -100,8 +100,3 @@ def _whole(exits: Exits, found: Found, edges: IntArray) -> Stretches:
     for row in np.flatnonzero(found.before[edges] < 0).tolist():
         from_m[row] = begun[int(edges[row])].along_m
     return Stretches(edges, from_m, whole.to_m)
-
-
-def _joined(parts: list[Stretches]) -> Stretches:
-    columns = ("edge", "from_m", "to_m", "halts")
-    return Stretches(*(np.concatenate([getattr(each, c) for each in parts]) for c in columns))
