@@ -55,6 +55,7 @@ from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.day_energies import DayEnergies
 from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.planning.track import Track
+from evroute.threads import one_thread
 from evroute.validation.forms import clock_s
 
 MOST_DAYS = 16
@@ -235,6 +236,7 @@ class Planner:
         )
         return self._like(None, own, conditions=self.conditions)
 
+    @one_thread
     def plan(
         self,
         origin: PlanRequest | int | str,
@@ -281,6 +283,7 @@ class Planner:
         day = day_of(request.conditions if given else self.conditions, request.depart)
         return self.of_car(request.car).under(day)._planned(request, battery)
 
+    @one_thread
     def after(self, plan: Plan, track: Track) -> Ahead:
         """Return what is left of a plan, by what the drive took so far. No belief is changed.
 

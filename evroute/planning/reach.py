@@ -46,6 +46,7 @@ from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.threads import one_thread
 
 RESERVE_OF_RANGE = replace(RESERVE, help="Lowest allowed charge, %.")
 RISK_OF_RANGE = replace(
@@ -165,6 +166,7 @@ class Reach:
         return self.network.edges.assign(**charges)[self.within]
 
 
+@one_thread
 def reach(
     planner: Planner, origin: int | str, battery: Battery, *, risk: float | None = None
 ) -> Reach:
@@ -340,6 +342,7 @@ def _least(values: FloatArray, holds: Callable[[float], bool]) -> float:
     return ordered[first] if first < len(ordered) else np.inf
 
 
+@one_thread
 def charge_needed(
     planner: Planner, destination: int | str, battery: Battery, *, risk: float | None = None
 ) -> FloatArray:

@@ -14,6 +14,7 @@ from evroute.planning.forecasts.learned import note_of
 from evroute.planning.places import Places, places_of
 from evroute.planning.planner import Planner
 from evroute.planning.reach import RESERVE_OF_RANGE, start_needed
+from evroute.threads import one_thread
 from evroute.validation.forms import Number
 
 KEPT = Number("Probability with which the reserve is kept.", least=0.5, most=0.999999)
@@ -34,6 +35,7 @@ class ChargeRequest(Request):
     conditions: DrivingConditions = DrivingConditions()
 
 
+@one_thread
 def needed(planner: Planner, ends: tuple[str, str], reserve: float, p: float) -> Needed:
     """Return the charge that a trip needs to keep a reserve with a probability.
 
@@ -70,6 +72,7 @@ def needed(planner: Planner, ends: tuple[str, str], reserve: float, p: float) ->
     }
 
 
+@one_thread
 def needed_of_day(
     planners: Sequence[Planner], trips: Sequence[tuple[str, str]], reserve: float, p: float
 ) -> NeededOfDay:

@@ -21,6 +21,7 @@ from evroute.planning.places import places_of
 from evroute.planning.plan import PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.text import counted
+from evroute.threads import one_thread
 
 
 class TourRequest(Request):
@@ -99,6 +100,7 @@ class Tour:
         return self.driven.length_m
 
 
+@one_thread
 def tour_asked(planner: Planner, places: Sequence[str], request: TourRequest) -> Tour:
     """Return a tour over places in their order.
 
