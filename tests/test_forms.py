@@ -25,6 +25,7 @@ class Asked(BaseModel):
     soc: Annotated[float | None, Number("Charge.", unit="%", least=0, most=100)] = None
     wind: Annotated[float, Number("Wind.", unit="m/s", least=0)] = 0.0
     price: Annotated[float | None, Number("Price.", above=0)] = None
+    kept: Annotated[float, Number("Kept.", least=0.5, below=1)] = 0.9
     number: Annotated[int, Number("Number.", whole=True, least=0, most=5)] = 0
     risk: Annotated[float | None, Share("Risk.", above=0, most=0.5)] = None
     extra: Annotated[float | None, Share("Extra time.", least=0)] = None
@@ -86,6 +87,8 @@ def test_a_number_is_written_so_that_it_is_read_to_the_last_digit(number: float)
         ({"wind": "x"}, "wind is 'x'. It must be a number of 0 m/s or more"),
         ({"price": 0}, "price is 0. It must be above 0"),
         ({"price": "0,35"}, "price is '0,35'. It must be a number above 0"),
+        ({"kept": 1}, "kept is 1. It must be 0.5 or more and below 1"),
+        ({"kept": "0.4"}, "kept is 0.4. It must be 0.5 or more and below 1"),
         ({"number": 2.5}, "number is 2.5. It must be a whole number from 0 to 5"),
         ({"number": 6}, "number is 6. It must be from 0 to 5"),
         ({"risk": "60%"}, "risk is 60 %. It must be above 0 % and at most 50 %"),
@@ -112,6 +115,7 @@ def test_the_schema_has_range_and_sentence() -> None:
     fields = Asked.model_json_schema()["properties"]
     assert fields["soc"]["anyOf"][0] == {"type": "number", "minimum": 0, "maximum": 100}
     assert fields["price"]["anyOf"][0] == {"type": "number", "exclusiveMinimum": 0}
+    assert (fields["kept"]["minimum"], fields["kept"]["exclusiveMaximum"]) == (0.5, 1)
     assert fields["number"] | {"maximum": 5, "type": "integer"} == fields["number"]
     assert fields["via"]["maxItems"] == 2
     assert fields["search"]["enum"] == ["exact", "clamped"]

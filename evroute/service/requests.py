@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     FailFast,
     Field,
@@ -19,12 +18,13 @@ from pydantic import (
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
+from evroute.planning.dispatch.needs import KEPT
 from evroute.planning.fields import CAR, DEPART, Request, entries_of
 from evroute.planning.matrix import RECOMMENDED, Cells
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import OF_DETOURS, PlanRequest
 from evroute.service.problems import brief
-from evroute.validation.forms import Form, clock_s
+from evroute.validation.forms import Form, Number, clock_s
 from evroute.validation.invalid import first_problem, shown
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
@@ -36,6 +36,7 @@ MOST_EDGES = 20_000
 MOST_PLACES = 1_000
 MOST_TRIPS_OF_DAY = 20
 MOST_FIXES = 20_000
+MOST_FOUND = Number("Greatest number of places.", whole=True, least=1, most=50)
 
 Name = Annotated[str, Field(pattern=NAME)]
 VehicleName = Annotated[Name | None, Form("Name of a vehicle. The belief's if null.")]
@@ -54,16 +55,6 @@ class QueryOfUrl(BaseModel):
     """The query of a URL, whose values are texts, without unknown names."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    """Return the text of a number. ValueError if Python alone reads it, as 1_000."""
-    if isinstance(value, str) and not (value.isascii() and "_" not in value):
-        raise ValueError(f"it must be a plain number, such as 0.9 or 8, not {shown(value)}")
-    return value
-
-
-PlainNumber = BeforeValidator(_plain)
 
 
 class PlanBody(PlanRequest):
@@ -357,9 +348,7 @@ class NeededRequest(QueryOfUrl):
         description="Name, LAT,LON or edge id.",
         examples=["39.7407,-104.9811"],
     )
-    p: Annotated[float, PlainNumber] = Field(
-        default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
-    )
+    p: Annotated[float, KEPT] = Field(default=0.95, description=KEPT.help)
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     vehicle: VehicleName = None
     car: Annotated[str | None, CAR] = None
@@ -420,13 +409,7 @@ class NeededDay(Request):
     trips: Annotated[list[NeededTrip], FailFast()] = Field(
         min_length=1, max_length=MOST_TRIPS_OF_DAY
     )
-    p: float = Field(
-        default=0.95,
-        ge=0.5,
-        lt=1,
-        strict=True,
-        description="Probability with which the reserve is kept.",
-    )
+    p: Annotated[float, KEPT] = 0.95
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     vehicle: VehicleName = None
     belief: BeliefName = None
@@ -446,6 +429,4 @@ class PlacesRequest(QueryOfUrl):
     text: Place = Field(
         description="As a driver writes it, with typing errors.", examples=["Walnt Stret & 33"]
     )
-    most: Annotated[int, PlainNumber] = Field(
-        default=8, ge=1, le=50, description="Greatest number of places."
-    )
+    most: Annotated[int, MOST_FOUND] = Field(default=8, description=MOST_FOUND.help)

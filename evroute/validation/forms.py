@@ -133,8 +133,8 @@ class Number(Form):
     ----------
     unit
         Unit in messages.
-    least, most, above
-        Range: at least, at most, and more than.
+    least, most, above, below
+        Range: at least, at most, more than, and less than.
     whole
         Whether it is an integer.
     """
@@ -143,14 +143,17 @@ class Number(Form):
     least: float | None = None
     most: float | None = None
     above: float | None = None
+    below: float | None = None
     whole: bool = False
 
     def read(self, name: str, value: Any) -> Any:
         """Return a number, read from its text if need be."""
         number = self.number(name, value)
-        below = self.least is not None and number < self.least
-        below |= self.above is not None and number <= self.above
-        if below or (self.most is not None and number > self.most) or not math.isfinite(number):
+        low = self.least is not None and number < self.least
+        low |= self.above is not None and number <= self.above
+        high = self.most is not None and number > self.most
+        high |= self.below is not None and number >= self.below
+        if low or high or not math.isfinite(number):
             raise refused(name, _Shown(self.shown(number)), self.expected)
         return int(number) if self.whole else number
 
@@ -191,6 +194,8 @@ class Number(Form):
             return start if self.most is None else f"{start} and at most {self.shown(self.most)}"
         if self.least is None:
             return ""
+        if self.below is not None:
+            return f"of {self.shown(self.least)} or more and below {self.shown(self.below)}"
         if self.most is None:
             return f"of {self.shown(self.least)} or more"
         return f"from {self.write(self.least)} to {self.shown(self.most)}"
@@ -203,14 +208,20 @@ class Number(Form):
     @property
     def range(self) -> str:
         """Range as the help of an option has it, if it has two ends."""
-        if self.least is None or self.most is None:
+        if self.least is None or (self.most is None and self.below is None):
             return ""
-        return f"{self.least:g}<=x<={self.most:g}"
+        end = f"<={self.most:g}" if self.below is None else f"<{self.below:g}"
+        return f"{self.least:g}<=x{end}"
 
     @property
     def limits(self) -> dict[str, Any]:
         """Keywords of the JSON schema."""
-        ends = {"minimum": self.least, "maximum": self.most, "exclusiveMinimum": self.above}
+        ends = {
+            "minimum": self.least,
+            "maximum": self.most,
+            "exclusiveMinimum": self.above,
+            "exclusiveMaximum": self.below,
+        }
         return {name: end for name, end in ends.items() if end is not None}
 
 

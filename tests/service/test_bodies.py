@@ -140,7 +140,7 @@ WAY = {"from": "a", "to": "b"}
         (PlanBody, {"origin": "a", "destination": "b", "arrive": "4_0"}, "arrive is '4_0'. It"),
         (RangeBody, {"origin": "a", "soc": 8, "edges": 1}, "edges is 1. It must be a valid bool"),
         (MatrixBody, {"origins": ["a"], "destinations": ["b"], "sd": "yes"}, "sd is 'yes'. It"),
-        (NeededDay, {"trips": [WAY], "p": "0.9"}, "p is '0.9'. It must be a valid number"),
+        (NeededDay, {"trips": [WAY], "p": "0.9_5"}, "p is '0.9_5'. It must be a number of"),
         (NeededDay, {"trips": [WAY] * 21}, "trips has 21 items. Give at most 20"),
     ],
 )

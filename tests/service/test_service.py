@@ -113,7 +113,10 @@ def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
 @pytest.mark.parametrize(
     ("query", "detail"),
     [
-        ({"from": "a", "to": "b", "p": "0.9_5"}, "p: it must be a plain number, such as 0.9"),
+        (
+            {"from": "a", "to": "b", "p": "0.9_5"},
+            "p is '0.9_5'. It must be a number of 0.5 or more",
+        ),
         ({"from": "a", "to": "b", "payload_kg": "1_000"}, "payload is '1_000'"),
         ({"from": "a", "to": "b", "reserve": "true"}, "reserve is 'true'"),
     ],

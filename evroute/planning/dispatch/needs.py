@@ -17,7 +17,7 @@ from evroute.planning.reach import RESERVE_OF_RANGE, start_needed
 from evroute.threads import one_thread
 from evroute.validation.forms import Number
 
-KEPT = Number("Probability with which the reserve is kept.", least=0.5, most=0.999999)
+KEPT = Number("Probability with which the reserve is kept.", least=0.5, below=1)
 
 
 class ChargeRequest(Request):
