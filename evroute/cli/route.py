@@ -23,7 +23,6 @@ from evroute.cli.shared import (
     refuse,
     write,
 )
-from evroute.cli.tables import Batch, Matrix, answer_batch, write_pairs
 from evroute.door.opened import Door, DoorNames
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
@@ -153,6 +152,8 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
     if not tables:
         _answer(names.open(), request, drive, files, json=json)
         return
+    from evroute.cli.tables import Batch, Matrix, answer_batch, write_pairs
+
     with workers.engine() as engine:
         if matrix is not None:
             write_pairs(names, Matrix(matrix, by, out, reduced=reduced, sd=sd), texts, engine)

@@ -305,15 +305,15 @@ class _Recipe:
         return inside(cache_dir() / "built", f"{self.name}-{self._fingerprint()}.npz")
 
     def load(self) -> RoadNetwork:
-        from evroute.network.places import street_names
-        from evroute.network.sources import osm
-
         path = self.path
         try:
             if path.is_file():
                 return _load(path)
         except NetworkFormatError as error:
             log.warning("%s", error)
+        from evroute.network.places import street_names
+        from evroute.network.sources import osm
+
         network = build(
             sumo_net.read(self.net, self.name, self.lengths),
             rasters=self.rasters,

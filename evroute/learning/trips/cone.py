@@ -9,7 +9,6 @@ Problems*, 23.4).
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from evroute.arrays import FloatArray
 
@@ -40,6 +39,8 @@ def constrained_mode(mean: FloatArray, root: FloatArray, cone: FloatArray) -> Ph
     slack = cone @ mean
     if np.all(slack >= 0.0):
         return Physical(mean, np.zeros(len(mean)))
+    from scipy.optimize import nnls  # a tenth of a second, which most plans need not
+
     constraints, target = cone @ root, np.append(np.zeros(root.shape[1]), 1.0)
     scale = np.linalg.norm(constraints, axis=1)
     system = np.vstack([(constraints / scale[:, np.newaxis]).T, -slack / scale])

@@ -16,7 +16,6 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.fleet.car_effects import STD_OF_CARS, CarEffects
@@ -225,6 +224,8 @@ def fit_scales(
             slope[place] = np.sum(weighted[first:last] * of_group.T)
             slope[place] -= np.sum((half @ of_group) ** 2) + np.sum((solved @ of_group) ** 2)
         return float(value), slope + log_ratio / log_std**2
+
+    from scipy.optimize import minimize  # a tenth of a second, for fits alone
 
     found = minimize(
         objective,

@@ -85,7 +85,8 @@ the catalogue's: with 250, 400 and 700 W fastest plans of a Leaf, an e-Golf and 
 take at most 1.16, 1.19 and 1.24 times the energy of standard cycles at their speed, and one
 deviation is 480 W. It costs the Ioniq 5: the days of its log are 13.4 % off with 250 W and would be
 10.6 % off with 700 W. Full battery and known power: ours. Stops and turns: the kinetic energy
-braked away differs by 30 % between UDDS, the slow and the fast phases of WLTC (docs/results/real-trips.md).
+braked away differs by 30 % between UDDS, the slow and the fast phases of WLTC
+(docs/results/real-trips.md).
 """
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11
