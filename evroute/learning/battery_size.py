@@ -6,12 +6,12 @@ the regression is of per cents on kWh, a Kalman filter of one number. Before any
 ``k ~ N(1, 0.1²)``. k grows with the age of the battery, by `AGEING` a year.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from evroute.learning.states import Kept, Table
 from evroute.text import counted
 
 STD = 0.1
@@ -33,7 +33,7 @@ LEARNED = 0.8
 DAYS_A_YEAR = 365.0
 
 
-class BatterySize:
+class BatterySize(Kept):
     """Learned size of a battery.
 
     Attributes
@@ -45,6 +45,8 @@ class BatterySize:
     trips
         Number of trips that taught it.
     """
+
+    STATE: ClassVar[Table] = {"moments": ("used", "variance"), "trips": "trips"}
 
     def __init__(self) -> None:
         self.used = 1.0
@@ -100,15 +102,6 @@ class BatterySize:
             f"{1.0 / self.used:.0%} of the vehicle file's {battery_kwh:g} kWh, by "
             f"{counted(self.trips, 'trip')} with per cent and kWh"
         )
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the numbers as arrays."""
-        return {"moments": np.array([self.used, self.variance]), "trips": np.array(self.trips)}
-
-    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state."""
-        self.used, self.variance = state["moments"].tolist()
-        self.trips = int(state["trips"])
 
 
 def coarse_words(step_percent: float, battery_kwh: float, trips_wh: Sequence[float]) -> str:

@@ -2,11 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, product
 from pathlib import Path
-from typing import Protocol
 
 from evroute.errors import EvrouteError
 from evroute.learning.measured import Measured
@@ -40,13 +39,7 @@ LIKE = {
 """Parts of headers that may mean a column."""
 CANDIDATES, TRIES = 3, 24
 SHOWN = 8
-
-
-class Read(Protocol):
-    """Reads the file again."""
-
-    def __call__(self, columns: Mapping[str, str], reader: str | None = None, /) -> Measured:
-        """Return the trips with headers named by column, and by a reader that a user names."""
+Read = Callable[[Mapping[str, str], str | None], Measured]
 
 
 def explained(
@@ -63,7 +56,7 @@ def explained(
     columns
         Headers that the user names, by column.
     read
-        Reads the file with further headers named.
+        Reads the file with headers named by column, and by a reader that a user names.
     """
     headers = headers_of(path)
     if not headers:
@@ -115,7 +108,7 @@ def _call(
     rest = [header for header in headers if header not in _used(found)]
     for given in islice(_guesses(rest, found), TRIES):
         try:
-            measured = read({**columns, **given})
+            measured = read({**columns, **given}, None)
         except EvrouteError:
             continue
         if measured.trips:

@@ -14,6 +14,7 @@ from evroute.errors import UnknownNameError
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.road_features import RoadFeatures
 from evroute.learning.roads.sections import RoadSections
+from evroute.learning.states import Kept
 from evroute.methods.setting import Setting
 
 
@@ -63,7 +64,7 @@ class RoadChoice(Protocol):
         """Take over a state."""
 
 
-class NoRoads:
+class NoRoads(Kept):
     """No deviation of roads. See `RoadChoice`."""
 
     def chosen(
@@ -95,13 +96,6 @@ class NoRoads:
             As in `RoadChoice`.
         """
         return ""
-
-    def state(self) -> dict[str, Any]:
-        """Return nothing."""
-        return {}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Do nothing."""
 
 
 ROADS = ("none", "sections", "kernel")

@@ -17,9 +17,9 @@ k_G between roads of two networks is 0. Roads that a network lacks keep the feat
 and contexts keep the scale of the first network.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -27,6 +27,7 @@ from scipy.sparse import csr_array, hstack
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.prior import PRIOR_SHARE
 from evroute.learning.roads.road_features import NO_EDGE, RoadFeatures
+from evroute.learning.states import Kept, Table
 from evroute.methods.setting import Setting
 from evroute.model.context_kernels.matern import Matern52
 from evroute.model.growing_factor import pivoted
@@ -62,7 +63,7 @@ def _graph(network: RoadNetwork) -> "LocalGraphMatern":
     return LocalGraphMatern(laplacian, KAPPA, x_m, y_m)
 
 
-class RoadKernel:
+class RoadKernel(Kept):
     """Inducing roads of a kernel, and the features that follow from them. See `RoadChoice`.
 
     Parameters
@@ -76,6 +77,8 @@ class RoadKernel:
         (d,) deviation of each number of the contexts on the network of the first choice, or empty
         before it.
     """
+
+    STATE: ClassVar[Table] = {"scale": "scale"}
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -137,14 +140,6 @@ class RoadKernel:
             f"a single road differs from these numbers by {s:.0%} of the energy that it dissipates "
             f"(sd), learned at {columns} inducing roads"
         )
-
-    def state(self) -> dict[str, Any]:
-        """Return the scale of the contexts."""
-        return {"scale": self.scale}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over the scale of the contexts."""
-        self.scale = state["scale"]
 
     def _columns(self, graph: "LocalGraphMatern", near: IntArray) -> Callable[[int], FloatArray]:
         """Return the function from a position among roads (p,) to the kernel with all, (p,)."""

@@ -19,6 +19,8 @@ from scipy.spatial import KDTree
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
+from evroute.learning.states import state_of, values_of
+from evroute.model.base import State
 from evroute.network.coordinates import transformer
 from evroute.network.road_network import RoadNetwork
 
@@ -99,25 +101,11 @@ class RoadLines:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "RoadLines":
         """Return the roads of a state."""
-        return cls(
-            tuple(state["edge_id"].tolist()),
-            state["points_m"],
-            state["length_m"],
-            state["time_s"],
-            state["share"],
-            tuple(state["sheets"].tolist()),
-        )
+        return cls(**values_of(state, {name: name for name in cls.__slots__}))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return the roads as arrays, for `restored`."""
-        return {
-            "edge_id": np.array(self.edge_id, dtype=np.str_),
-            "points_m": self.points_m,
-            "length_m": self.length_m,
-            "time_s": self.time_s,
-            "share": self.share,
-            "sheets": np.array(self.sheets, dtype=np.str_),
-        }
+        return state_of(self, {name: name for name in self.__slots__})
 
     def take(self, rows: IntArray) -> "RoadLines":
         """Return some of the roads, rows (k,)."""

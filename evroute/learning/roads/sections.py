@@ -6,8 +6,7 @@ over the root of the length of its section, in km. The sections most driven have
 `MOST`. On other roads nothing is learned.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,6 +15,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.road_features import NO_EDGE, RoadFeatures
 from evroute.learning.roads.road_lines import LOST
+from evroute.learning.states import Kept
 
 MOST = 150
 """Sections with a column."""
@@ -25,7 +25,7 @@ ROAD_SHARE = 0.5
 """Centre of the deviation of roads over that of the noise along the way."""
 
 
-class RoadSections:
+class RoadSections(Kept):
     """Choice of sections. See `road_choice.RoadChoice`.
 
     Parameters
@@ -85,13 +85,6 @@ class RoadSections:
             f"a kilometre of a single road differs from these numbers by {s:.0f} Wh "
             f"(sd), learned on {columns} stretches"
         )
-
-    def state(self) -> dict[str, Any]:
-        """Return nothing: sections are chosen anew."""
-        return {}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Do nothing."""
 
     def deviation(self, root_km_wh: float) -> float:
         """Return a centre in proportion to the noise. Parameters as in `RoadChoice`."""

@@ -1,11 +1,9 @@
 """Departures: the conditions of the trips of one car that were known when they began."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
@@ -13,6 +11,7 @@ from evroute.energy.heating import season_wh2
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import Moved
+from evroute.learning.states import Kept, Table
 from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
 from evroute.network.places.zones import DATED_S
 
@@ -40,7 +39,7 @@ class MeasuredPart(NamedTuple):
 UNMEASURED = MeasuredPart(0.0, 0.0)
 
 
-class Departures:
+class Departures(Kept):
     """The last end of a trip, and the number of trips in a known season.
 
     Attributes
@@ -56,6 +55,13 @@ class Departures:
     place_days
         Days for which the change to another place counts, until its first trip.
     """
+
+    STATE: ClassVar[Table] = {
+        "ended_s": "ended_s",
+        "departed_s": "departed_s",
+        "trips": ("known", "trips"),
+        "place_days": "place_days",
+    }
 
     def __init__(self) -> None:
         self.ended_s = UNKNOWN_S
@@ -207,21 +213,6 @@ class Departures:
         energy_wh = (trip.auxiliary_mean_w - vehicle.auxiliary_w) * hours
         std_wh = np.hypot(USUAL_STD_W * hours, METER_SHARE * abs(energy_wh))
         return MeasuredPart(energy_wh, float(std_wh) ** 2)
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the numbers as arrays."""
-        return {
-            "ended_s": np.array(self.ended_s),
-            "departed_s": np.array(self.departed_s),
-            "trips": np.array([self.known, self.trips]),
-            "place_days": np.array(self.place_days),
-        }
-
-    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state."""
-        self.ended_s, self.departed_s = float(state["ended_s"]), float(state["departed_s"])
-        self.place_days = float(state["place_days"])
-        self.known, self.trips = state["trips"].tolist()
 
 
 def _or_none(value: float) -> float | None:

@@ -12,7 +12,9 @@ from evroute.learning.trips.noise import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 
 NUMBERS = ("energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
-_COLUMNS = ("number", "rows", *NUMBERS, "car", "loosened")
+_COLUMNS = {"number": np.int64, **dict.fromkeys(NUMBERS, np.float64), "car": np.str_}
+_COLUMNS |= {"loosened": np.int64}
+"""Columns beside the rows, and their kinds."""
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
 TERM, FIELD, ROAD = range(3)
@@ -83,19 +85,20 @@ class KeptColumns:
     ----------
     rows
         (n, p) terms and features.
-    number, energy_wh, known_wh2, day, part_wh, part_wh2, car, loosened
+    number, energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2, car, loosened
         (n,) each, as in `KeptTrip`.
     """
 
     rows: FloatArray
+    number: IntArray
     energy_wh: FloatArray
     known_wh2: FloatArray
+    doubt_wh2: FloatArray
     day: FloatArray
     part_wh: FloatArray
     part_wh2: FloatArray
     car: npt.NDArray[np.str_]
     loosened: IntArray
-    number: IntArray
 
     def noise_wh2(self, noise: TripNoiseScale) -> FloatArray:
         """Return the variances of the trips, (n,) Wh²."""
@@ -154,17 +157,11 @@ def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
     rows = np.zeros((len(trips), width))
     for i, trip in enumerate(trips):
         rows[i, : len(trip.row)] = trip.row
-    return KeptColumns(
-        rows,
-        np.array([trip.energy_wh for trip in trips]),
-        np.array([trip.known_wh2 for trip in trips]),
-        np.array([trip.day for trip in trips]),
-        np.array([trip.part_wh for trip in trips]),
-        np.array([trip.part_wh2 for trip in trips]),
-        np.array([trip.car for trip in trips], dtype=np.str_),
-        np.array([trip.loosened for trip in trips], dtype=np.int64),
-        np.array([trip.number for trip in trips], dtype=np.int64),
-    )
+    columns: dict[str, npt.NDArray[Any]] = {
+        name: np.array([getattr(trip, name) for trip in trips], dtype=kind)
+        for name, kind in _COLUMNS.items()
+    }
+    return KeptColumns(rows, **columns)
 
 
 def with_features(
@@ -198,19 +195,7 @@ def state_of(kind: str, trips: Sequence[KeptTrip], width: int) -> dict[str, npt.
         Number of columns of the rows. Shorter rows have 0 in the others.
     """
     columns = columns_of(trips, width)
-    state = {
-        "number": columns.number,
-        "rows": columns.rows,
-        "energy_wh": columns.energy_wh,
-        "known_wh2": columns.known_wh2,
-        "doubt_wh2": np.array([trip.doubt_wh2 for trip in trips]),
-        "day": columns.day,
-        "part_wh": columns.part_wh,
-        "part_wh2": columns.part_wh2,
-        "car": columns.car,
-        "loosened": columns.loosened,
-    }
-    return {f"{kind}_{name}": values for name, values in state.items()}
+    return {f"{kind}_{name}": getattr(columns, name) for name in ("rows", *_COLUMNS)}
 
 
 def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]:
@@ -223,9 +208,8 @@ def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]
     kind
         Kind of the trips, such as ``learned``.
     """
-    columns = (state[f"{kind}_{name}"] for name in _COLUMNS)
+    columns = [state[f"{kind}_{name}"].tolist() for name in _COLUMNS]
     found = []
-    for number, row, *numbers, car, loosened in zip(*columns, strict=True):
-        values = dict(zip(NUMBERS, map(float, numbers), strict=True))
-        found.append(KeptTrip(int(number), row, car=str(car), loosened=int(loosened), **values))
+    for row, *numbers in zip(state[f"{kind}_rows"], *columns, strict=True):
+        found.append(KeptTrip(row=row, **dict(zip(_COLUMNS, numbers, strict=True))))
     return found
