@@ -1,121 +1,230 @@
-"""Change test: detects that forecast errors are larger than they were.
+"""Change test: detects that forecast errors are not what they were.
 
-While nothing changes, the scores of trips (``|measured - expected|/sd``) are exchangeable. The rank
-of each score among the earlier ones is then uniform and independent of earlier ranks, whatever the
-distribution of the scores (Vovk et al. 2021, *Retrain or not retrain: conformal test martingales
-for change-point detection*). A score that is among the share p of the largest pays ``p**(k - 1)``,
-divided by its mean over all ranks. For each power k the Shiryaev-Roberts evidence
+The score of a trip is ``z = (measured - expected)/sd`` with its sign. Its normal score ``g`` has
+the sign of z, and the size whose probability under the normal distribution is the rank of ``|z|``
+among the earlier ones. While nothing changes, g is standard normal whatever the distribution of z
+(Vovk et al. 2021, *Retrain or not retrain: conformal test martingales for change-point detection*,
+for ranks). A bias that is learned away raises no alarm: |z| becomes smaller.
 
-    M <- (M + 1) * payoff
+Trips of one driver come in days and weeks: two trips of a day have a covariance c_d, of other days
+of the week c_w, and of other weeks 0. So with n trips of sum s in a day, the trips of a week up to
+now have
 
-has at most the number of trips as its mean. It is an e-detector (Shin, Ramdas & Rinaldo 2023,
-*E-detectors: a nonparametric framework for sequential change detection*), and so is the mean of M
-over the powers: the mean number of trips up to a false alarm is at least `THRESHOLD`. Small powers
-detect a few errors of a new size, powers near 1 a small shift or a wider spread. Errors that become
-smaller, because the forecasts learn, raise no alarm.
+    A = sum of n/v,  B = sum of s/v  over the days,  v = 1 - c_d + n (c_d - c_w)
 
-Trips of one driver come in rides and days and are not exchangeable: of errors with a correlation
-of 0.4 within a day a test of single trips raises over one false alarm in 1,000 trips. Therefore the
-trips of a day are one score, the root mean square of theirs, and the days are exchanged. The
-evidence of an alarm is `THRESHOLD` trips, and fewer days by their mean number of trips. A trip
-without a date is a day of its own.
+and a shift of g by d has the likelihood ratio ``exp(d B/W - d^2 A/(2 W))`` with ``W = 1 + c_w A``.
+Scores that are f times as wide have ``f^-N exp((1 - f^-2) Q/2)`` by N trips and the squared length
+Q of their scores (`_Sums.squared_length`). For each of these alternatives the Shiryaev-Roberts
+evidence
+
+    M <- (M at the end of the last week + 1) * ratio
+
+is counted after each trip. By true covariances its mean is at most the number of weeks. It is an
+e-detector (Shin, Ramdas & Rinaldo 2023, *E-detectors: a nonparametric framework for sequential
+change detection*), and so is the mean of M over the alternatives. The covariances are estimated
+from the pairs of trips of a day and of a week, each joined by pairs of a usual driver. Since they
+are not known, `THRESHOLD` was found by made drivers (``python -m studies.pages --run
+day-threshold``).
+
+A trip without a date is a day of its own, and `WEEK` of them in a row are a week.
 
 `learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
 is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from math import exp, isnan, log
+from statistics import NormalDist
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.arrays import FloatArray
 
-THRESHOLD = 4000.0
-"""Evidence of an alarm. Energies and times of trips have separate tests. Ranks have the same
-distribution whatever the scores, and by simulation a test raises 0.13 false alarms in 1,000 trips.
-Both together therefore raise at most 0.3."""
-POWERS: FloatArray = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+THRESHOLD = 2000.0
+"""Evidence of an alarm. Energies and times of trips have separate tests."""
+SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+FACTORS = (1.5, 2.0, 3.0)
+"""Alternatives: shifts of normal scores, and factors on their width."""
 SETTLING_TRIPS = 20
-"""First trips, in which forecasts and their deviations settle: they pay nothing."""
+"""First trips, in which forecasts and their deviations settle: they are only ranked."""
+WEEK = 7
+MOST = 0.9
+"""Greatest covariance of two trips."""
+MOST_LOG, MOST_EVIDENCE = 50.0, 1e30
+"""Bounds of the logarithm of a ratio and of evidence: numbers stay finite without a restart."""
+_NORMAL = NormalDist()
+
+
+@dataclass(slots=True)
+class _Covariance:
+    """Covariance of the normal scores of two trips of a day, or of a week.
+
+    Parameters
+    ----------
+    value
+        Of a usual driver.
+    pairs
+        Ordered pairs of trips so far. At first those that the usual driver counts for.
+    """
+
+    value: float
+    pairs: float
+
+    def add(self, products: float, pairs: float) -> None:
+        """Add pairs of trips, by the sum of their products."""
+        total = self.value * self.pairs + products
+        self.pairs += pairs
+        self.value = total / self.pairs
+
+    def between(self, most: float) -> float:
+        """Return the covariance, from 0 to ``most``."""
+        return min(max(self.value, 0.0), most)
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums of the trips of a week.
+
+    Parameters
+    ----------
+    of_day, of_week
+        Covariances of two trips of a day, and of other days of the week.
+    trips, total
+        Number of trips, and sum of their normal scores.
+    squared_trips, squared_totals
+        Sums of the squares of both over the days.
+    weight, weighted, length
+        A and B above, and the squared length of scores apart from what the week shares.
+    """
+
+    of_day: float
+    of_week: float
+    trips: int = 0
+    total: float = 0.0
+    squared_trips: int = 0
+    squared_totals: float = 0.0
+    weight: float = 0.0
+    weighted: float = 0.0
+    length: float = 0.0
+
+    def joined(self, day: Sequence[float]) -> "_Sums":
+        """Return the sums with the normal scores of a further day."""
+        n, total = len(day), sum(day)
+        squares = sum(score * score for score in day)
+        apart, own = self.of_day - self.of_week, 1.0 - self.of_day
+        variance = own + n * apart
+        return _Sums(
+            self.of_day,
+            self.of_week,
+            self.trips + n,
+            self.total + total,
+            self.squared_trips + n * n,
+            self.squared_totals + total * total,
+            self.weight + n / variance,
+            self.weighted + total / variance,
+            self.length + (squares - apart * total * total / variance) / own,
+        )
+
+    @property
+    def shared(self) -> float:
+        """W above."""
+        return 1.0 + self.of_week * self.weight
+
+    @property
+    def squared_length(self) -> float:
+        """Squared length of the scores by their covariance, ``g' C^-1 g``."""
+        return self.length - self.of_week * self.weighted**2 / self.shared
+
+    def ratios(self) -> list[float]:
+        """Return the logarithm of the likelihood ratio of each alternative."""
+        shared, length = self.shared, self.squared_length
+        shifted = [d * (self.weighted - 0.5 * d * self.weight) / shared for d in SHIFTS]
+        return shifted + [0.5 * length * (1.0 - f**-2) - self.trips * log(f) for f in FACTORS]
 
 
 class ChangeTest:
-    """Test of the scores of one vehicle's trips, or of equal arrays of independent streams.
+    """Test of the scores of one vehicle's trips.
 
     Attributes
     ----------
     scores
-        Scores so far, of each trip a number or (s,) of s streams.
+        Scores so far, with their sign.
     days
         Day of each trip, or NaN where unknown.
     """
 
     def __init__(self) -> None:
-        self.scores: list[FloatArray | float] = []
+        self.scores: list[float] = []
         self.days: list[float] = []
-        self._of_days: list[FloatArray | float] = []
-        self._ordered: list[float] = []  # numbers among them, in rising order
-        self._today: list[float] = []  # scores of a day that goes on
-        self._evidence = np.zeros(1)  # (powers,) or (powers, s)
+        self._sizes: list[float] = []  # in rising order
+        self._undated = 0
+        self._day = self._week = np.nan
+        self._today: list[float] = []  # normal scores
+        self._of_day, self._of_week = _Covariance(0.4, 30.0), _Covariance(0.05, 100.0)
+        self._sums = _Sums(self._of_day.value, self._of_week.value)  # of the week before today
+        self._before = self._evidence = [0.0] * (len(SHIFTS) + len(FACTORS))
 
     @property
-    def detected(self) -> BoolArray:
-        """Whether the evidence of a change reaches `THRESHOLD`, () or (s,)."""
-        trips = len(self.scores) - len(self._today)
-        return self._evidence.mean(axis=0) >= THRESHOLD * max(len(self._of_days), 1) / max(trips, 1)
+    def evidence(self) -> float:
+        """Evidence of a change: the mean of M above over the alternatives."""
+        return sum(self._evidence) / len(self._evidence)
 
-    def add(self, score: FloatArray | float, day: float = np.nan) -> None:
-        """Add the score of the next trip, a number or (s,).
+    @property
+    def detected(self) -> bool:
+        """Whether the evidence of a change reaches `THRESHOLD`."""
+        return self.evidence >= THRESHOLD
+
+    def add(self, score: float, day: float = np.nan) -> None:
+        """Add the score of the next trip.
 
         Parameters
         ----------
         score
-            Of the trip.
+            Error of the trip in any unit, with its sign.
         day
-            Number of the day on which it began, or NaN if it is unknown. The score of a day counts
-            from the first trip of another day on.
+            Number of the day on which it began, or NaN if it is unknown.
         """
-        if self._today and day != self.days[-1]:
-            today = float(np.sqrt(np.mean(np.square(self._today))))
-            self._end(today, len(self.scores) - len(self._today))
-            self._today = []
-        if isinstance(score, float) and not np.isnan(day):
-            self._today.append(score)
-        else:
-            self._end(score, len(self.scores))
         self.scores.append(score)
         self.days.append(day)
+        earlier, size = len(self._sizes), abs(score)
+        below = bisect_left(self._sizes, size)
+        self._sizes.insert(below, size)
+        if isnan(day):
+            self._undated += 1
+            day = -float(self._undated)
+        if earlier < SETTLING_TRIPS:
+            return
+        if day != self._day:
+            self._end_day()
+            if day // WEEK != self._week:
+                self._end_week()
+            self._day, self._week = day, day // WEEK
+        normal = _NORMAL.inv_cdf(0.5 + 0.5 * (below + 0.5) / (earlier + 1))
+        self._today.append(normal if score > 0.0 else -normal)
+        ratios = self._sums.joined(self._today).ratios()
+        self._evidence = [
+            min((before + 1.0) * exp(min(ratio, MOST_LOG)), MOST_EVIDENCE)
+            for before, ratio in zip(self._before, ratios, strict=True)
+        ]
 
-    def _end(self, score: FloatArray | float, trips: int) -> None:
-        """Count the score of a day that has ended, after a number of trips before it."""
-        earlier = len(self._of_days)
-        if trips >= SETTLING_TRIPS:
-            at_least: IntArray | int
-            if isinstance(score, float):
-                at_least = earlier - bisect_left(self._ordered, score)
-            else:
-                at_least = np.sum(np.array(self._of_days) >= score, axis=0)
-            self._evidence = (self._evidence + 1.0) * _payoffs(earlier)[:, at_least]
-        self._of_days.append(score)
-        if isinstance(score, float):
-            insort(self._ordered, score)
+    def _end_day(self) -> None:
+        """Count today among the days of the week."""
+        if self._today:
+            n, total = len(self._today), sum(self._today)
+            squares = sum(score * score for score in self._today)
+            self._of_day.add(total * total - squares, n * n - n)
+            self._sums, self._today = self._sums.joined(self._today), []
 
-
-@lru_cache(maxsize=8)
-def _payoffs(earlier: int) -> FloatArray:
-    """Return what a score pays by the number of earlier ones at least as great, (powers, n + 1).
-
-    Parameters
-    ----------
-    earlier
-        Number n of earlier scores.
-    """
-    payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
-    payoff /= payoff.mean(axis=1, keepdims=True)
-    return payoff
+    def _end_week(self) -> None:
+        """Begin a week, with the covariances of the weeks before it."""
+        week = self._sums
+        self._of_week.add(week.total**2 - week.squared_totals, week.trips**2 - week.squared_trips)
+        of_day = self._of_day.between(MOST)
+        self._sums = _Sums(of_day, self._of_week.between(of_day))
+        self._before = self._evidence
 
 
 UNKNOWN_DAY = -1.0

@@ -239,7 +239,7 @@ class PastErrors:
     @property
     def changed(self) -> bool:
         """Whether errors of energies or times became larger, by the tests of `learning.change`."""
-        return bool(self._test.detected | self._times.detected)
+        return self._test.detected or self._times.detected
 
     @cached_property
     def spread(self) -> ErrorSpread:
@@ -269,7 +269,7 @@ class PastErrors:
         """
         if sd_wh > 0:
             self.add_untested(error_wh / sd_wh)
-            self._test.add(abs(error_wh / (unit_wh or sd_wh)), day)
+            self._test.add(error_wh / (unit_wh or sd_wh), day)
 
     def add_untested(self, score: float, kept: int | None = None) -> None:
         """Add a score to the spread alone.
@@ -300,26 +300,27 @@ class PastErrors:
         error_wh, sd_wh, day
             As in `add`.
         """
-        self._test.add(abs(error_wh / sd_wh), day)
+        self._test.add(error_wh / sd_wh, day)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
-        scores = {"signed": self._scores, "tested": self._test.scores}
+        scores = {"signed": self._scores, "judged": self._test.scores}
         if self._times.scores:
-            scores["timed"] = self._times.scores
+            scores["judged_times"] = self._times.scores
         if len(days := stored_days(self._test.days)):
-            scores["tested_day"] = days.tolist()
+            scores["judged_day"] = days.tolist()
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state."""
+        """Take over a state. The tests begin anew by one whose scores have no signs."""
         self.__dict__.pop("spread", None)
         self.restart()
         self._tail, self._scores = state["tail"], state["signed"].tolist()
-        days = restored_days(state.get("tested_day", np.empty(0)), len(state["tested"]))
-        for score, day in zip(state["tested"].tolist(), days, strict=True):
+        judged = state.get("judged", np.empty(0))
+        days = restored_days(state.get("judged_day", np.empty(0)), len(judged))
+        for score, day in zip(judged.tolist(), days, strict=True):
             self._test.add(score, day)
-        for score in state.get("timed", np.empty(0)).tolist():
+        for score in state.get("judged_times", np.empty(0)).tolist():
             self._times.add(score)
 
 

@@ -1,20 +1,26 @@
-"""Tables of the test for changes on made drivers, whose errors come in rides and days.
+"""Tables of the test for changes on made drivers, whose errors come in rides, days and weeks.
 
-The errors of a day share a part, and those of a ride another one. ``ChangeTest`` counts them by
-days, as ``evroute learn`` counts trips with dates, and singly, as trips without dates. `day-alarms`
-has the alarms of drives in which nothing changes, and `day-delays` the days that a driver drives
-with a change up to its alarm, the first and the last included. A driver with an alarm before the
-change is left out, and one without an alarm after it counts as `MOST_DAYS`.
+The errors of a day share a part, and those of a ride another one, in one driver also those of a
+week. ``ChangeTest`` models days and weeks. `RankTest` counts single trips: the test of evroute up
+to version 1.0.0rc1, at a higher threshold. Both thresholds are chosen by one rule, written before
+the first run: of a list, the least by which no driver has more than `MOST_ALARMS` false alarms in
+1,000 trips (`day-threshold`, on seeds of its own). So the delays of both are compared at equal
+alarms. `day-alarms` has the alarms of drives in which nothing changes, by other seeds, and
+`day-delays` the days that a driver drives with a change up to its alarm, the first and the last
+included. A driver with an alarm before the change is left out, and one without an alarm after it
+counts as `MOST_DAYS`.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import zeta
 from scipy.stats import chi2
 
-from evroute.learning.change import ChangeTest
-from studies.pages.tables import store
+from evroute.learning.change import SETTLING_TRIPS, THRESHOLD, ChangeTest
+from studies.pages.tables import load, store
 
 DRIVERS, TRIPS = 20, 10_000
 CHANGED_DRIVERS, DAYS_BEFORE, MOST_DAYS = 100, 100, 365
@@ -24,7 +30,48 @@ MORE_RIDES, MORE_TRIPS = 0.5, 0.7
 """Mean number of rides of a day, and of trips of a ride, after the first one."""
 RIDE = 0.2
 """Share of the variance that the trips of a ride have in common beside their day."""
-COUNTED = ("by days", "singly")
+MOST_ALARMS = 0.2
+"""In 1,000 trips. Energies and times have a test each, and the goal of all is 0.3."""
+CHOSEN_BY = 1000
+"""First of the seeds that the thresholds are chosen by."""
+POWERS = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+
+
+class RankTest:
+    """Test of single trips by the ranks of the sizes of their errors.
+
+    A size that is among the share p of the largest pays ``p**(k - 1)``, divided by its mean over
+    all ranks, for each power k. Evidence is Shiryaev and Roberts', as in ``ChangeTest``.
+    """
+
+    def __init__(self) -> None:
+        self._sizes = list[float]()
+        self._evidence = np.zeros(len(POWERS))
+
+    @property
+    def evidence(self) -> float:
+        """Mean evidence over the powers."""
+        return float(self._evidence.mean())
+
+    def add(self, score: float, _: float = np.nan) -> None:
+        """Add the score of the next trip."""
+        size, n = abs(score), len(self._sizes) + 1
+        below = bisect_left(self._sizes, size)
+        if n > SETTLING_TRIPS:
+            # the sum of i^(k-1) up to n, by Euler and Maclaurin
+            total = n**POWERS / POWERS + ZETA + n ** (POWERS - 1) / 2
+            total += (POWERS - 1) / 12 * n ** (POWERS - 2)
+            self._evidence = (self._evidence + 1) * (n - below) ** (POWERS - 1.0) * n / total
+        self._sizes.insert(below, size)
+
+
+ZETA = np.array([zeta(1.0 - power) for power in POWERS])
+Test = ChangeTest | RankTest
+TESTS: dict[str, type[Test]] = {"by days and weeks": ChangeTest, "single trips": RankTest}
+THRESHOLDS = {
+    "by days and weeks": (500.0, 1000.0, 2000.0, 4000.0, 8000.0),
+    "single trips": (5e5, 1e6, 2e6, 4e6, 8e6, 16e6, 32e6),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +116,44 @@ CHANGES = {
 }
 
 
-def false_alarms(driver: Driver, seed: int, counted: str) -> int:
+def false_alarms(driver: Driver, seed: int, kind: type[Test], threshold: float) -> int:
     """Return the alarms in `TRIPS` trips by which nothing changes. Each begins the test anew."""
-    test, trips, alarms = ChangeTest(), 0, 0
+    test, trips, alarms = kind(), 0, 0
     for day, errors in enumerate(driver.days(np.random.default_rng(seed))):
         for error in errors[: TRIPS - trips]:
-            test.add(abs(error), float(day) if counted == "by days" else np.nan)
-            if test.detected:
-                test, alarms = ChangeTest(), alarms + 1
+            test.add(error, float(day))
+            if test.evidence >= threshold:
+                test, alarms = kind(), alarms + 1
         trips += len(errors)
         if trips >= TRIPS:
             break
     return alarms
 
 
-def delay_days(driver: Driver, seed: int, counted: str, shift: float, scale: float) -> int:
+def all_alarms(driver: Driver, first: int, kind: type[Test], threshold: float) -> int:
+    """Return the alarms of all drives from a seed on."""
+    seeds = range(first, first + DRIVERS)
+    return sum(false_alarms(driver, seed, kind, threshold) for seed in seeds)
+
+
+def delay_days(driver: Driver, seed: int, name: str, shift: float, scale: float) -> int:
     """Return the days with a change up to its alarm, or 0 if there is an alarm before it."""
-    test = ChangeTest()
+    test, threshold = TESTS[name](), chosen(name)
     for day, errors in enumerate(driver.days(np.random.default_rng(seed))):
         changed_days = day - DAYS_BEFORE + 1
         for error in errors:
-            score = abs(shift + scale * error) if changed_days > 0 else abs(error)
-            test.add(score, float(day) if counted == "by days" else np.nan)
-            if test.detected:
+            test.add(shift + scale * error if changed_days > 0 else error, float(day))
+            if test.evidence >= threshold:
                 return max(changed_days, 0)
         if changed_days == MOST_DAYS:
             break
     return MOST_DAYS
+
+
+def chosen(name: str) -> float:
+    """Return the threshold of a test by table `day-threshold`."""
+    (row,) = (row for row in load("day-threshold").rows if row[0] == name and row[-1])
+    return float(row[1].replace(",", ""))
 
 
 def rate(alarms: int) -> str:
@@ -106,13 +164,30 @@ def rate(alarms: int) -> str:
     return f"{alarms / thousands:.2f} ({least / thousands:.2f} to {most / thousands:.2f})"
 
 
+def day_threshold() -> None:
+    """Write the alarms of each threshold up to the one that is chosen."""
+    rows = list[list[str]]()
+    for name, kind in TESTS.items():
+        for threshold in THRESHOLDS[name]:
+            drivers = DRIVERS_BY_NAME.values()
+            alarms = [all_alarms(driver, CHOSEN_BY, kind, threshold) for driver in drivers]
+            few = max(alarms) <= MOST_ALARMS * DRIVERS * TRIPS / 1000.0
+            rows.append([name, f"{threshold:,.0f}", *map(rate, alarms), "yes" if few else ""])
+            if few:
+                break
+    columns = ("test", "threshold", *DRIVERS_BY_NAME, "chosen")
+    store("day-threshold", columns, rows, command="python -m studies.pages --run day-threshold")
+    if chosen("by days and weeks") != THRESHOLD:
+        raise SystemExit(f"THRESHOLD is {THRESHOLD}, the table chooses another one")
+
+
 def day_alarms() -> None:
     """Write the false alarms of drivers."""
     rows = list[list[str]]()
     for name, driver in DRIVERS_BY_NAME.items():
-        by_count = [sum(false_alarms(driver, s, each) for s in range(DRIVERS)) for each in COUNTED]
-        rows.append([name, f"{DRIVERS * TRIPS:,}", *map(rate, by_count)])
-    columns = ("correlation", "trips", *(f"alarms in 1,000 trips, {each}" for each in COUNTED))
+        alarms = [all_alarms(driver, 0, kind, chosen(test)) for test, kind in TESTS.items()]
+        rows.append([name, f"{DRIVERS * TRIPS:,}", *map(rate, alarms)])
+    columns = ("correlation", "trips", *(f"alarms in 1,000 trips, {test}" for test in TESTS))
     store("day-alarms", columns, rows, command="python -m studies.pages --run day-alarms")
 
 
@@ -120,13 +195,11 @@ def day_delays() -> None:
     """Write the delays of the alarms of changes."""
     rows = list[list[str]]()
     for name in ("0.3 within a day", "0.5 within a day"):
+        driver = DRIVERS_BY_NAME[name]
         for change, (shift, scale) in CHANGES.items():
             delays = np.array(
                 [
-                    [
-                        delay_days(DRIVERS_BY_NAME[name], seed, counted, shift, scale)
-                        for counted in COUNTED
-                    ]
+                    [delay_days(driver, seed, test, shift, scale) for test in TESTS]
                     for seed in range(CHANGED_DRIVERS)
                 ]
             )
@@ -135,10 +208,10 @@ def day_delays() -> None:
             cells = [len(delays), f"{by_days:.1f}", f"{singly:.1f}", f"{by_days / singly:.2f}"]
             found = [f"{share:.0%}".replace("%", " %") for share in (delays < MOST_DAYS).mean(0)]
             rows.append([f"{change}, {name}", *map(str, cells), *found])
-    columns = ("errors", "drivers", *(f"days, {each}" for each in COUNTED), "ratio")
-    found_by = (f"found within a year, {each}" for each in COUNTED)
+    columns = ("errors", "drivers", *(f"days, {test}" for test in TESTS), "ratio")
+    found_by = (f"found within a year, {test}" for test in TESTS)
     command = "python -m studies.pages --run day-delays"
     store("day-delays", (*columns, *found_by), rows, command=command)
 
 
-RUNS = {"day-alarms": day_alarms, "day-delays": day_delays}
+RUNS = {"day-threshold": day_threshold, "day-alarms": day_alarms, "day-delays": day_delays}

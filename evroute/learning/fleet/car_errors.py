@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evroute.arrays import FloatArray
 from evroute.learning.change import ChangeTest, restored_days, stored_days
 from evroute.learning.intervals import ErrorSpread, PastErrors
 
@@ -123,7 +122,7 @@ class CarErrors:
             self.all.add(error_wh, sd_wh, unit_wh, day)
         elif sd_wh > 0:
             self.all.add_untested(error_wh / sd_wh, KEPT_OF_ALL)
-            of_car = self._tested(car, abs(error_wh / (unit_wh or sd_wh)), day)
+            of_car = self._tested(car, error_wh / (unit_wh or sd_wh), day)
             of_car.scores.append(_short(error_wh / sd_wh))
             del of_car.scores[:-KEPT]
 
@@ -138,7 +137,7 @@ class CarErrors:
             The car that drove, or empty where cars have no names.
         """
         if car:
-            self._tested(car, abs(error_wh / sd_wh), day)
+            self._tested(car, error_wh / sd_wh, day)
         else:
             self.all.refuse(error_wh, sd_wh, day)
 
@@ -156,27 +155,25 @@ class CarErrors:
             return state
         cars = self._by_car.values()
         if len(days := stored_days([day for each in cars for day in each.test.days])):
-            state["error_tested_day"] = days
+            state["error_judged_day"] = days
         return state | {
             "error_car": np.array(list(self._by_car), dtype=np.str_),
             "error_since": np.array([each.since for each in cars]),
             "error_counts": np.array([[len(each.scores), len(each.test.scores)] for each in cars]),
             "error_scores": _joined([each.scores for each in cars]),
-            "error_tested": _joined([each.test.scores for each in cars]),
+            "error_judged": _joined([each.test.scores for each in cars]),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state."""
+        """Take over a state, as `PastErrors.restore` does."""
         self.all.restore(state)
         self._by_car, self._alarmed = {}, set()
         if "error_car" not in state:
             return
-        ends = np.cumsum(state["error_counts"], axis=0)[:-1].T
-        scores, tested = (
-            np.split(state[f"error_{name}"], its)
-            for name, its in zip(("scores", "tested"), ends, strict=True)
-        )
-        days = restored_days(state.get("error_tested_day", np.empty(0)), len(state["error_tested"]))
+        judged = state.get("error_judged", np.empty(0))
+        ends = np.cumsum(state["error_counts"] * (1, bool(len(judged))), axis=0)[:-1].T
+        scores, tested = np.split(state["error_scores"], ends[0]), np.split(judged, ends[1])
+        days = restored_days(state.get("error_judged_day", np.empty(0)), len(judged))
         days_of = np.split(np.array(days), ends[1])
         for place, (name, since) in enumerate(
             zip(state["error_car"].tolist(), state["error_since"].tolist(), strict=True)
@@ -189,7 +186,7 @@ class CarErrors:
         self._alarmed = {car for car, each in self._by_car.items() if each.since != NEVER}
 
 
-def _joined(parts: list[list[float]] | list[list[FloatArray | float]]) -> npt.NDArray[np.float16]:
+def _joined(parts: list[list[float]]) -> npt.NDArray[np.float16]:
     """Return numbers of all cars, one car after another."""
     return np.array([number for part in parts for number in part], dtype=np.float16)
 

@@ -128,7 +128,7 @@ class ExpectsTimes(Protocol):
     """An arm space that expects travel times by the times of earlier trips."""
 
     def time_error(self, feedback: Feedback) -> float:
-        """Return ``|log(measured/expected time)|`` of a trip. NaN if most of its roads are new."""
+        """Return ``log(measured/expected time)`` of a trip. NaN if most of its roads are new."""
 
 
 def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -> Route:

@@ -102,7 +102,7 @@ class Corridor:
         return self.everywhere.feedback(feedback)
 
     def time_error(self, feedback: Feedback) -> float:
-        """Return ``|log(measured/expected time)|``, NaN if the space expects no times."""
+        """Return ``log(measured/expected time)``, NaN if the space expects no times."""
         if isinstance(self.everywhere, ExpectsTimes):
             return self.everywhere.time_error(feedback)
         return float("nan")

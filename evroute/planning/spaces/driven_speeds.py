@@ -75,7 +75,7 @@ class DrivenSpeeds:
         return known_mps * (self.map_s / time_s)
 
     def error(self, feedback: Feedback, known_mps: FloatArray) -> float:
-        """Return ``|log(measured/expected time)|`` on the edges of a trip that were driven before.
+        """Return ``log(measured/expected time)`` on the edges of a trip that were driven before.
 
         NaN if they are less than half of its edges.
 
@@ -92,7 +92,7 @@ class DrivenSpeeds:
             return float("nan")
         expected_mps = self.driven_mps(known_mps, feedback.departed_s)
         expected_s = (self.length_m / expected_mps)[feedback.id[driven]]
-        return float(abs(np.log(travel_s[driven].sum() / expected_s.sum())))
+        return float(np.log(travel_s[driven].sum() / expected_s.sum()))
 
     def state(self) -> State:
         """Return the learned times, as arrays."""

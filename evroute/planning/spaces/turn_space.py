@@ -228,7 +228,7 @@ class TurnSpace:
         )
 
     def time_error(self, feedback: Feedback) -> float:
-        """Return ``|log(measured/expected time)|`` on the edges of a trip that were driven before.
+        """Return ``log(measured/expected time)`` on the edges of a trip that were driven before.
 
         NaN if they are less than half of its edges, or speeds are not learned.
         """
