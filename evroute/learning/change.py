@@ -43,7 +43,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 
-THRESHOLD = 2000.0
+THRESHOLD = 4000.0
 """Evidence of an alarm. Energies and times of trips have separate tests."""
 SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 FACTORS = (1.5, 2.0, 3.0)

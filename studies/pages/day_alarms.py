@@ -214,4 +214,44 @@ def day_delays() -> None:
     store("day-delays", (*columns, *found_by), rows, command=command)
 
 
-RUNS = {"day-threshold": day_threshold, "day-alarms": day_alarms, "day-delays": day_delays}
+def undated() -> None:
+    """Write how soon changes of independent trips without dates are found."""
+    rng, rows = np.random.default_rng(4), list[list[str]]()
+    for name, (shift, scale) in UNDATED.items():
+        errors = rng.standard_normal((STREAMS, SETTLED + 10 * MOST_TRIPS))
+        errors[:, SETTLED:] = shift + scale * errors[:, SETTLED:]
+        trips = np.array([trips_to_alarm(stream) for stream in errors.tolist()])
+        trips = trips[trips > 0]
+        share = f"{np.mean(trips <= MOST_TRIPS):.0%}".replace("%", " %")
+        rows.append([name, share, f"{np.median(trips):.0f}"])
+    columns = (
+        "errors after the change",
+        f"alarm within {MOST_TRIPS} trips",
+        "median delay (trips)",
+    )
+    store("changes", columns, rows, command="python -m studies.pages --run changes")
+
+
+def trips_to_alarm(errors: list[float]) -> int:
+    """Return the trips from the change to an alarm, at most 0 for one before it."""
+    test = ChangeTest()
+    for trip, error in enumerate(errors, start=1 - SETTLED):
+        test.add(error)
+        if test.detected:
+            return trip
+    return len(errors)
+
+
+STREAMS, SETTLED, MOST_TRIPS = 2000, 70, 20
+UNDATED = {
+    "mean shifts by 2 deviations": (2.0, 1.0),
+    "mean shifts by 4 deviations": (4.0, 1.0),
+    "twice as large": (0.0, 2.0),
+    "four times as large": (0.0, 4.0),
+}
+RUNS = {
+    "changes": undated,
+    "day-threshold": day_threshold,
+    "day-alarms": day_alarms,
+    "day-delays": day_delays,
+}
