@@ -141,7 +141,7 @@ class LabelSearch:
         return self._run(
             battery.charges(),
             Costs(read_only(cost), read_only(rest_wh), read_only(zeros)),
-            Limits(np.inf, np.inf, 1.0, 0.0, PARETO, 0, 2**62),
+            Limits(np.inf, np.inf, 1.0, 0.0, PARETO, 2**62, 2**62),
             warming._replace(rest_s=read_only(zeros)),
         )
 
@@ -226,7 +226,7 @@ class LabelSearch:
                 float(worth[0]),
                 float(worth[1]),
                 PARETO,
-                0,
+                2**62,
                 effort if cost is None else min(effort, GREATEST_EFFORT),
             ),
             self.warming(cost, bounded.lossless_wh if loses else np.inf),

@@ -131,19 +131,30 @@ def settle_charges(
         if sign * charge_wh >= sign * found_wh[state] - NEAR_WH:
             continue
         if math.isinf(found_wh[state]) and charge_wh <= stations.most_wh + NEAR_WH:
-            for k in range(len(turns.until)):
-                missing -= turns.until[k] == state
+            missing -= _count(turns.until, state)
         found_wh[state] = charge_wh
         station[state] = named
         at = stations.station[node]
         if at >= 0 and used[state] == 0 and _charges(turns, stations, charge_wh):
             used[state] = 1
-            full_wh = stations.least_wh if turns.ahead == 0 else stations.most_wh
-            _enter(queue, turns, charges, state, full_wh, at)
+            _enter(queue, turns, charges, state, _beyond_wh(turns, stations), at)
         if _goes_on(turns, stations, state, node, charge_wh):
             for turn in range(turns.first[node], turns.first[node + 1]):
                 _turn(queue, turns, steps, charges, (state, charge_wh, named), turn)
     return found_wh, station
+
+
+def _count(numbers: IntArray, number: int) -> int:
+    """Return how many times a number is among some numbers."""
+    found = 0
+    for k in range(len(numbers)):
+        found += numbers[k] == number
+    return found
+
+
+def _beyond_wh(turns: Turns, stations: Stations) -> float:
+    """Return the charge beyond a station that is used, in the direction of the search, Wh."""
+    return stations.most_wh if turns.ahead == 1 else stations.least_wh
 
 
 def _enter(

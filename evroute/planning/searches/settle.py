@@ -86,7 +86,7 @@ class Limits(NamedTuple):
     keep
         `PARETO` for the best route, `ALL` for routes in the order of their worth.
     routes
-        With `ALL`, number of routes after which the search ends.
+        Number of routes found after which the search ends.
     effort
         Most labels settled.
     """
@@ -167,21 +167,18 @@ def settle(
         Network and request, battery, costs, and warm-up.
     """
     queue = [Label(0.0, 0.0, charges.first_wh, 0.0, BEFORE_START, -1, 0.0, -1, 0.0)]
-    settled = [Label(0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 0, 0.0) for _ in range(0)]
-    older = [0 for _ in range(0)]  # of each settled label, the one before of its state
-    arrived = [0 for _ in range(0)]
+    settled, older, arrived = _no_labels()
     newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
     best = np.empty(ways.n_states + 2)  # least other cost of settled labels, likewise
     newest[:] = -1
     best[:] = math.inf
-    least = limits.better_than
-    bound = math.inf
+    least, bound = limits.better_than, math.inf
     pareto = limits.keep == PARETO
-    cold = warming.whole_wh > 0.0
+    first_is_best = pareto and limits.per_wh * limits.per_cost == 0.0 and warming.whole_wh == 0.0
     while len(queue) > 0:
         label = heapq.heappop(queue)
         place = min(label.state, ways.n_states)
-        if not pareto and len(arrived) == limits.routes:
+        if len(arrived) == limits.routes:
             bound = label.order
             break
         known = (place, newest[place], least, label.other >= best[place])
@@ -196,15 +193,13 @@ def settle(
         newest[place] = number
         best[place] = min(best[place], label.other)
         if place == ways.n_states:
-            total = (
-                limits.per_wh * (charges.first_wh - label.charge_wh) + limits.per_cost * label.cost
-            )
-            if not pareto or total < least:
+            drawn_wh = charges.first_wh - label.charge_wh
+            worth = limits.per_wh * drawn_wh + limits.per_cost * label.cost
+            if worth < least:
                 arrived.append(number)
-            if pareto:
-                least = min(least, total)
-                if limits.per_wh * limits.per_cost == 0.0 and not cold:
-                    break  # the first one that arrives is the best
+                least = worth if pareto else least
+            if first_is_best:
+                break
             continue
         low, high = turns_of(ways, label.state)
         for turn in range(low, high + len(ways.own_arm)):
@@ -212,23 +207,27 @@ def settle(
             if arm >= 0:
                 place = min(into, ways.n_states)
                 spent = label.cost + costs.cost[arm]
-                total = spent + costs.rest[place]
                 after_s, drawn_wh = drawn(warming, label.driven_s, arm)
-                rest_wh = costs.rest_wh[place] + warm_up_left(warming, after_s, place)
                 left_wh, low_wh = drive(steps, charges, label.charge_wh, arm, drawn_wh)
-                total_wh = charges.first_wh - left_wh + rest_wh
-                worth = limits.per_wh * total_wh + limits.per_cost * total
-                # enough on the arm, and enough on arrival even if nothing were lost on the way
-                lowest_wh = min(low_wh, left_wh - rest_wh)
-                if lowest_wh >= charges.least_wh and total <= limits.most and worth < least:
-                    unwarmed_wh = left_wh + warmed(warming, after_s)
-                    total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
-                    keys = (total_wh, unwarmed_wh, total, spent)
-                    order, other = _order(limits, warming, keys, worth, into)
-                    if not pareto or cold or other < best[place]:
-                        found = (order, other, left_wh, spent, into, number, after_s, arm, low_wh)
-                        heapq.heappush(queue, Label(*found))
+                rest = (
+                    costs.rest_wh[place],
+                    warm_up_left(warming, after_s, place),
+                    costs.rest[place],
+                )
+                after = (left_wh, low_wh, spent, after_s)
+                order, other = _order(
+                    charges, limits, warming, after, rest, (least, best[place]), into
+                )
+                if order < math.inf:
+                    found = (order, other, left_wh, spent, into, number, after_s, arm, low_wh)
+                    heapq.heappush(queue, Label(*found))
     return _found(settled, arrived, bound)
+
+
+def _no_labels() -> tuple[list[Label], list[int], list[int]]:
+    """Return empty lists: settled labels, for each the one before of its state, and arrived."""
+    labels = [Label(0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 0, 0.0) for _ in range(0)]
+    return labels, [0 for _ in range(0)], [0 for _ in range(0)]
 
 
 def turns_of(ways: Ways, state: int) -> tuple[int, int]:
@@ -264,25 +263,53 @@ def turned(ways: Ways, state: int, turn: int, beyond: int) -> tuple[int, int]:
 
 
 def _order(
+    charges: Charges,
     limits: Limits,
     warming: Warming,
-    keys: tuple[float, float, float, float],
-    worth: float,
+    after: tuple[float, float, float, float],
+    rest: tuple[float, float, float],
+    known: tuple[float, float],
     state: int,
 ) -> tuple[float, float]:
-    """Return order and other cost of a label at a state, by energies before the warm-up.
+    """Return order and other cost of a label at a state. Both are infinite if it is not wanted.
 
-    The keys are lower bound of the energy on arrival, charge, lower bound of the cost on arrival,
-    and cost. The worth is a lower bound of that on arrival.
+    The order is by energies before the warm-up.
+
+    Parameters
+    ----------
+    charges, limits, warming
+        As in `settle`.
+    after
+        Charge after an arm and lowest charge on it, Wh, cost, and time driven, s.
+    rest
+        Lower bounds of the energy without the warm-up, of the warm-up, Wh, and of the cost.
+    known
+        Worth from which on routes are not wanted, and least other cost of settled labels there.
+    state
+        The state.
     """
-    total_wh, unwarmed_wh, total, spent = keys
+    left_wh, low_wh, spent, driven_s = after
+    rest_wh, warm_wh, rest_cost = rest
+    least, best = known
+    total = spent + rest_cost
+    worth = (
+        limits.per_wh * (charges.first_wh - left_wh + (rest_wh + warm_wh)) + limits.per_cost * total
+    )
+    # enough on the arm, and enough on arrival even if nothing were lost on the way
+    lowest_wh = min(low_wh, left_wh - (rest_wh + warm_wh))
+    if not (lowest_wh >= charges.least_wh and total <= limits.most and worth < least):
+        return math.inf, math.inf  # also where a worth of 0 meets an infinite bound: not a number
     if limits.keep == ALL:
         return worth, float(state)
+    unwarmed_wh = left_wh + warmed(warming, driven_s)
+    order, other = charges.first_wh - unwarmed_wh + rest_wh, spent
     if limits.per_wh == 0.0:
-        return total, -unwarmed_wh
-    if warming.whole_wh > 0.0 and _is_free(limits):
-        return total_wh, min(spent, warming.whole_s)
-    return total_wh, spent
+        order, other = total, -unwarmed_wh
+    elif warming.whole_wh > 0.0 and _is_free(limits):
+        other = min(spent, warming.whole_s)
+    if warming.whole_wh == 0.0 and other >= best:
+        return math.inf, math.inf
+    return order, other
 
 
 def _is_free(limits: Limits) -> bool:
