@@ -308,9 +308,7 @@ class Planner:
 
     def _planned(self, request: PlanRequest, battery: Battery | None) -> Plan:
         """Return the plan of a request on this day."""
-        if battery is None:
-            battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
-        battery = None if battery is None else self.fading(battery)
+        battery = self._battery(request, battery)
         if battery is not None and self.learned is None and self._uncertainty is None:
             request = request.on_average()
         if request.charge:
@@ -318,20 +316,16 @@ class Planner:
             require(not reason, reason)
         places = places_of(self.network, request.trip, request.places)
         closed = request.closed(self.network)
-        try:
-            problem = self.between(places, closed)
-            fastest = problem.fastest
-        except NoRouteError:
-            left = " without the roads to avoid" if closed else ""
-            raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
+        problem = self._reachable(places, closed)
         risky = battery is not None and request.most_risk is not None
         forecasts = self.forecasts if risky else None
         risks = None if battery is None or self.uncertain is None else self.forecasts.risks(battery)
         halting, chargers = partial(self.halting, places, closed), self.chargers
-        given = problem, fastest, request, battery, chargers, forecasts, risks
+        given = problem, request, battery, chargers, forecasts, risks
         rows = rows_of_plan(*given, halting)
-        known = partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh, risks=risks)
-        describe = cache(known)
+        describe = cache(
+            partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh, risks=risks)
+        )
         unlimited = None
         if rows.unlimited is not None:
             route, stops = rows.unlimited
@@ -361,6 +355,22 @@ class Planner:
             roads=self.network,
             planner=self,
         )
+
+    def _battery(self, request: PlanRequest, battery: Battery | None) -> Battery | None:
+        """Return the battery of a request or the given one, as it fades. None without a charge."""
+        if battery is None:
+            battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
+        return None if battery is None else self.fading(battery)
+
+    def _reachable(self, places: Places, closed: tuple[int, ...]) -> SearchProblem:
+        """Return the searches between places. NoRouteError if no legal way leads there."""
+        try:
+            problem = self.between(places, closed)
+            problem.fastest  # noqa: B018
+        except NoRouteError:
+            left = " without the roads to avoid" if closed else ""
+            raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
+        return problem
 
     def leaving(self, departed_s: float | None) -> "Planner":
         """Return the planner of a departure, which differs only on the learned speeds of its hours.

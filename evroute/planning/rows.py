@@ -66,8 +66,6 @@ class _Choice:
     ----------
     problem, request, battery
         The request, its numbers and its charge.
-    quickest
-        The fastest route without limits.
     rows
         The rows found so far.
     """
@@ -75,16 +73,13 @@ class _Choice:
     problem: SearchProblem
     request: PlanRequest
     battery: Battery | None
-    quickest: Route
     rows: Rows
 
     def within(self, limit_s: float, *, effort: int | None = None) -> tuple[Route, str]:
         """Return the route of least energy within a time limit, and its certificate."""
         known = [self.rows.routes["time"]]
         given = {} if effort is None else {"effort": effort}
-        return cheapest_within(
-            self.problem, (1.0, 0.0), limit_s, self.battery, known, self.quickest, **given
-        )
+        return cheapest_within(self.problem, (1.0, 0.0), limit_s, self.battery, known, **given)
 
     def add(self, name: str, found: tuple[Route, str]) -> None:
         """Add a row with its certificate."""
@@ -101,7 +96,7 @@ class _Choice:
             Longest travel time, s.
         """
         known = [route for name, route in self.rows.routes.items() if name != "distance"]
-        given = self.problem, worth, limit_s, self.battery, known, self.quickest
+        given = self.problem, worth, limit_s, self.battery, known
         self.add("cost", cheapest_within(*given))
         self.rows.recommended = "cost"
 
@@ -139,17 +134,13 @@ def recommend(rows: Rows, route: Route, proof: str) -> None:
     rows.proofs.setdefault(rows.recommended, proof)
 
 
-def choose_rows(
-    problem: SearchProblem, fastest: Route, request: PlanRequest, battery: Battery | None
-) -> Rows:
+def choose_rows(problem: SearchProblem, request: PlanRequest, battery: Battery | None) -> Rows:
     """Return the rows of a plan.
 
     Parameters
     ----------
     problem
         The request and its numbers.
-    fastest
-        The fastest route without a battery.
     request
         The wishes of the plan.
     battery
@@ -161,7 +152,7 @@ def choose_rows(
     NoRouteError
         If the destination cannot be reached with this charge.
     """
-    quickest, extra = fastest, request.max_extra_time
+    fastest, extra = problem.fastest, request.max_extra_time
     if request.search == DEFAULT_SEARCH:
         cheapest = problem.cheapest((1.0, 0.0))
     else:
@@ -179,7 +170,7 @@ def choose_rows(
             )
     routes = {"energy": least, "time": fastest, "distance": shortest}
     rows = Rows(routes, {"energy": proof}, "time")
-    choice = _Choice(problem, request, battery, quickest, rows)
+    choice = _Choice(problem, request, battery, rows)
     fastest_s = problem.taken_s(fastest)
     limit_s = np.inf if extra is None else (1 + extra) * fastest_s
     usual_s = (1 + request.detour_extra_time) * fastest_s

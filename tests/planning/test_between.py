@@ -326,7 +326,7 @@ def check_limited(problem: SearchProblem, known: dict[Route, Candidate]) -> None
     least = problem.legs.route(problem.weights())
     for share in (0.3, 0.8):
         limit_s = (1 - share) * known[fastest].time_s + share * known[least].time_s
-        route, proof = cheapest_within(problem, (1.0, 0.0), limit_s, None, [fastest], fastest)
+        route, proof = cheapest_within(problem, (1.0, 0.0), limit_s, None, [fastest])
         allowed = [each for each in known.values() if each.time_s <= limit_s + 1e-9]
         assert proof.startswith("exact")
         assert known[route].energy_wh == pytest.approx(

@@ -32,7 +32,7 @@ from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
 from evroute.planning.charge.refusals import whole_percent, with_advice
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
-from evroute.planning.charge.stops import best_plan, charging_stops
+from evroute.planning.charge.stops import LeastTime, best_plan, charging_stops
 from evroute.planning.charge.stops_within import StopsWithin
 from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem
@@ -553,7 +553,8 @@ def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
             more_wh = deviations * 0.1 * np.abs(problem.energy_wh)
             return replace(problem, charge=problem.charge.beginning(more_wh))
 
-        search = StopsWithin(problem, battery, chargers, StopWishes(), 0.1, risk_of, raised)
+        plans = LeastTime(problem, chargers, StopWishes())
+        search = StopsWithin(plans, battery, 0.1, risk_of, raised)
         found = search.fastest()
         best_s = brute_force(network, energy_wh, ends, safe, chargers, 1)[-1]
         if found is None:

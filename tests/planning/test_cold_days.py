@@ -131,7 +131,7 @@ def test_each_row_of_a_plan_is_the_best_of_all_routes(bounded: bool, compiled: b
         for texts in ({}, wishes):
             asked = PlanRequest.without_places(texts)
             try:
-                rows = choose_rows(problem, problem.fastest, asked, battery)
+                rows = choose_rows(problem, asked, battery)
             except NotEnoughChargeError:
                 assert not kept
                 continue

@@ -72,7 +72,7 @@ def test_a_position_is_a_junction_at_steady_speeds(denver: RoadNetwork, cut: Roa
             fastest = problem.legs.route(problem.time_s)
             least = problem.legs.route(problem.weights())
             limit_s = 0.5 * (problem.taken_s(fastest) + problem.taken_s(least))
-            within, _ = cheapest_within(problem, (1.0, 0.0), limit_s, None, [fastest], fastest)
+            within, _ = cheapest_within(problem, (1.0, 0.0), limit_s, None, [fastest])
             spent_wh = problem.taken_wh(least, None)
             battery = Battery(1.5 * spent_wh, 1.05 * spent_wh, 0.04 * spent_wh)
             shortage = problem.shortage

@@ -346,7 +346,7 @@ def test_a_search_out_of_effort_returns_the_hull_and_its_gap(
     quick, middle = (Route((0, k, k + 1, 7)) for k in (1, 3))
     request, limit_s = planner.problem((0, 7)), ways["b"].time_s + 1
     for known in ([quick, middle], [middle, quick]):
-        limited = request, (1.0, 0.0), limit_s, None, known, quick
+        limited = request, (1.0, 0.0), limit_s, None, known
         assert cheapest_within(*limited, effort=1)[0].edges == middle.edges
 
 

@@ -15,7 +15,7 @@ from evroute.arms import Route
 from evroute.arrays import BoolArray, FloatArray
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import ChargingStop, StopWishes
-from evroute.planning.charge.stops import best_plan
+from evroute.planning.charge.stops import LeastTime, best_plan
 from evroute.planning.charge.stops_within import StopsWithin
 from evroute.planning.searches.search_problem import SearchProblem
 
@@ -99,7 +99,9 @@ def test_a_request_is_refused_at_a_risk_only_if_no_charges_keep_it() -> None:
         ) -> SearchProblem:
             return replace(problem, charge=problem.charge.beginning(deviations * trips.std_wh))
 
-        found = StopsWithin(*given, wishes, MOST, trips.risk_of, raised).fastest()
+        plans = LeastTime(problem, request.chargers, wishes)
+        within = StopsWithin(plans, request.battery, MOST, trips.risk_of, raised)
+        found = within.fastest()
         if found is None:
             seen["refused"] += 1
             assert trips.least_risk(wishes.to_percent) > MOST, seed

@@ -173,7 +173,6 @@ def _ids(charger: Charger) -> list[str]:
 
 def rows_of_plan(
     problem: SearchProblem,
-    fastest: Route,
     request: PlanRequest,
     battery: Battery | None,
     chargers: Sequence[Charger],
@@ -187,8 +186,6 @@ def rows_of_plan(
     ----------
     problem
         The request and its numbers.
-    fastest
-        The fastest route without a battery.
     request
         The wishes of the plan.
     battery
@@ -208,12 +205,11 @@ def rows_of_plan(
         If the destination cannot be reached with this charge and risk. The message has the advice.
     """
     if battery is None:
-        return choose_rows(problem, fastest, request, None)
+        return choose_rows(problem, request, None)
     chargers = wanted(chargers, request)
     halts = dict.fromkeys(each.halt for each in chargers if each.halt is not None)
     charging = _Charging(
         problem,
-        fastest,
         request,
         battery,
         chargers,
@@ -229,7 +225,6 @@ class _Charging:
     """The rows of a plan with a battery, as `rows_of_plan` returns them."""
 
     problem: SearchProblem
-    fastest: Route
     request: PlanRequest
     battery: Battery
     chargers: Sequence[Charger]
@@ -333,7 +328,7 @@ class _Charging:
         of risk, if there is one.
         """
         try:
-            return choose_rows(self.problem, self.fastest, self.request, self.battery)
+            return choose_rows(self.problem, self.request, self.battery)
         except NotEnoughChargeError as error:
             if self.safe is None or error.start_percent is error.missing_wh is None:
                 raise
@@ -341,7 +336,7 @@ class _Charging:
 
     def stopping(self) -> Rows | None:
         """Return the rows with stops, or None if there are none."""
-        rows, worth = self.stop_rows.choose(self.fastest), self.request.worth
+        rows, worth = self.stop_rows.choose(), self.request.worth
         if rows is None:
             return None
         if worth is not None:
@@ -353,7 +348,7 @@ class _Charging:
     def advised(self) -> tuple[ChargingStop, ...]:
         """Return the stops of the fastest plan where no plan without a stop was found, or none."""
         if self.safe is None:
-            return self.stop_rows.stops_from(self.fastest) or ()
+            return self.stop_rows.stops_from() or ()
         found = self.stops_within.fastest()
         return () if found is None else found[1]
 
@@ -367,10 +362,10 @@ class _Charging:
         """
         if self.safe is None:
             rows = replace(self.stop_rows, battery=self.battery.started(percent))
-            return rows.stops_from(self.fastest)
+            return rows.stops_from()
         begun = self.safe.started(percent)
         rows = replace(self.stop_rows, battery=begun.battery)
-        return rows.within_from(self.fastest, begun, self.safe_from(begun.battery))
+        return rows.within_from(begun, self.safe_from(begun.battery))
 
     @cached_property
     def stops_within(self) -> StopsWithin:
@@ -392,8 +387,7 @@ class _Charging:
         def risk_of(route: Route, stops: tuple[ChargingStop, ...]) -> float:
             return risks.risk_of(route, battery, stops, arrive_wh)
 
-        given = self.with_halts, battery, self.at_nodes, self.wishes
-        return StopsWithin(*given, self.safe.most, risk_of, self.raised, self.plans)
+        return StopsWithin(self.plans, battery, self.safe.most, risk_of, self.raised)
 
     def raised(self, deviations: float) -> SearchProblem:
         """Return the request with stations, each arm above its expected energy.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evroute.arms import Route
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.aims import Aim
-from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
+from evroute.planning.charge.chargers import ChargingStop, stops_at
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.stop_bounds import needs_stop
 from evroute.planning.charge.stops import LeastTime, StopPlan, best_plan, charging_stops
@@ -41,38 +41,18 @@ class StopRows:
     battery: Battery
     plans: LeastTime
 
-    @property
-    def halting(self) -> SearchProblem:
-        """The request where routes may stop at the chargers."""
-        return self.plans.problem
-
-    @property
-    def chargers(self) -> Sequence[Charger]:
-        """Sockets that fit the car."""
-        return self.plans.chargers
-
-    @property
-    def wishes(self) -> StopWishes:
-        """Wishes for the stops."""
-        return self.plans.wishes
-
     def suffices(self, route: Route) -> bool:
         """Return True if a route without stops keeps the reserve, and the charge at the end."""
         trace = self.problem.follow(self.battery, route)
-        end_wh = self.battery.capacity_wh * (self.wishes.arrive_percent / 100)
+        end_wh = self.battery.capacity_wh * (self.plans.wishes.arrive_percent / 100)
         return (
             float(trace.low_wh.min()) >= self.battery.reserve_wh - TOLERANCE_WH
             and float(trace.charge_wh[-1]) >= end_wh - TOLERANCE_WH
         )
 
-    def choose(self, fastest: Route) -> Rows | None:
-        """Return the rows by expected energies, or None if no plan keeps the reserve.
-
-        Parameters
-        ----------
-        fastest
-            The fastest route without a battery.
-        """
+    def choose(self) -> Rows | None:
+        """Return the rows by expected energies, or None if no plan keeps the reserve."""
+        fastest = self.problem.fastest
         rows, least = Rows({}, {}, "time"), None
         if self.suffices(fastest):
             rows.add("time", (fastest, (), NO_SEARCH))
@@ -84,17 +64,17 @@ class StopRows:
             # rounded up, another plan may arrive earlier
             self._add_fastest(rows, plan, (self._shown(plan), least[:2]))
             without = None
-            arrive_wh = self.wishes.arrive_wh(self.battery)
-            if rows.stops and not needs_stop(self.halting, self.battery, rest_wh, arrive_wh):
-                without = charging_stops(self.problem, self.battery, (), self.wishes)
+            arrive_wh = self.plans.wishes.arrive_wh(self.battery)
+            if rows.stops and not needs_stop(self.plans.problem, self.battery, rest_wh, arrive_wh):
+                without = charging_stops(self.problem, self.battery, (), self.plans.wishes)
             if without:
                 rows.add("time-without-stop", without)
         rows.add("energy", self._least_energy() if least is None else least)
         return rows
 
-    def stops_from(self, fastest: Route) -> tuple[ChargingStop, ...] | None:
+    def stops_from(self) -> tuple[ChargingStop, ...] | None:
         """Return the stops of the fastest plan, maybe none. None if no plan keeps the reserve."""
-        if self.suffices(fastest):
+        if self.suffices(self.problem.fastest):
             return ()
         plan = self.plans.plan(self.battery)
         return None if plan is None else self._shown(plan)[1]
@@ -107,8 +87,8 @@ class StopRows:
 
     def _shown(self, plan: StopPlan) -> Shown:
         """Return a route and its stops, their charges rounded up."""
-        args = self.halting, self.battery, plan.route, plan.visits
-        return stops_at(*args, self.wishes)
+        args = self.plans.problem, self.battery, plan.route, plan.visits
+        return stops_at(*args, self.plans.wishes)
 
     def add_least_money(self, rows: Rows, worth: tuple[float, float]) -> None:
         """Add and recommend the row of least money (`Aim.least_money`), with its certificate.
@@ -133,8 +113,9 @@ class StopRows:
 
     def _least_dear(self, worth: tuple[float, float]) -> StopPlan:
         """Return the plan of least money."""
-        given = self.halting, self.battery, self.chargers
-        plan = best_plan(*given, Aim.least_money(*given, self.wishes, worth), self.wishes)
+        plans = self.plans
+        given = plans.problem, self.battery, plans.chargers
+        plan = best_plan(*given, Aim.least_money(*given, plans.wishes, worth), plans.wishes)
         assert plan is not None, "a plan of least time is a plan"
         return plan
 
@@ -150,7 +131,7 @@ class StopRows:
         """
         route, stops = shown
         charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-        charge_wh = self.halting.follow(self.battery, route, charged).charge_wh
+        charge_wh = self.plans.problem.follow(self.battery, route, charged).charge_wh
         own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0.0)
         paid = sum(stop.paid or 0.0 for stop in stops)
         return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
@@ -221,18 +202,15 @@ class StopRows:
         kept.add("cost", (route, stops, proof))
         kept.recommended = "cost"
 
-    def within_from(
-        self, fastest: Route, search: RiskSearch, safe: StopsWithin
-    ) -> tuple[ChargingStop, ...] | None:
+    def within_from(self, search: RiskSearch, safe: StopsWithin) -> tuple[ChargingStop, ...] | None:
         """Return the stops of a plan that keeps a limit of risk, maybe none. None without a plan.
 
         Parameters
         ----------
-        fastest
-            The fastest route without a battery.
         search, safe
             As in `keep_risk`.
         """
+        fastest = self.problem.fastest
         if self.suffices(fastest) and safe.keeps((fastest, ())):
             return ()
         found = safe.fastest() or self._safe_without(search)
@@ -240,7 +218,7 @@ class StopRows:
 
     def taken_s(self, shown: Shown) -> float:
         """Return the time of a route with its stops, s."""
-        return self.halting.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
+        return self.plans.problem.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
 
     def _safe_without(self, search: RiskSearch) -> Found | None:
         """Return the fastest route found without a stop that keeps the risk, if there is one."""
@@ -256,9 +234,9 @@ class StopRows:
         least = problem.cheapest((1.0, 0.0))
         if self.suffices(least) and problem.follow(battery, least).lost_wh <= TOLERANCE_WH:
             return least, (), "exact: no route takes less energy"
-        aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)
-        given = self.halting, battery, self.chargers, aim, self.wishes
-        plan = best_plan(*given, left=self.plans.left)
+        given = self.plans.problem, battery, self.plans.chargers
+        aim = Aim.least_energy(*given, self.plans.wishes)
+        plan = best_plan(*given, aim, self.plans.wishes, left=self.plans.left)
         assert plan is not None, "a plan of least time is a plan"
         if plan.exact:
             return *self._shown(plan), "exact: no plan with any stops takes less energy"

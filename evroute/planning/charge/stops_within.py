@@ -7,13 +7,12 @@ plans by small ones are too risky and there are none by great ones.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from evroute.arms import Route
 from evroute.planning.battery import Battery
-from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
+from evroute.planning.charge.chargers import ChargingStop, Visit, stops_at
 from evroute.planning.charge.stops import LeastTime, shown
 from evroute.planning.searches.search_problem import SearchProblem
 
@@ -21,10 +20,8 @@ Stops = tuple[ChargingStop, ...]
 Shown = tuple[Route, Stops]
 RiskOf = Callable[[Route, Stops], float]
 Raised = Callable[[float], SearchProblem]
-HALVINGS = 6
-"""Of the range of multiples of deviations in which a plan is sought."""
-MOST_DEVIATIONS = 4.0
-"""End of that range."""
+STEP, STEPS = 1 / 16, 64
+"""Step and number of the multiples of deviations among which a plan is sought."""
 
 
 @dataclass(eq=False)
@@ -33,8 +30,10 @@ class StopsWithin:
 
     Parameters
     ----------
-    problem, battery, chargers, wishes
-        As in `charging_stops`.
+    plans
+        Plans of least time of the request.
+    battery
+        Charge at the start, and the reserve.
     most
         Greatest risk.
     risk_of
@@ -42,8 +41,6 @@ class StopsWithin:
     raised
         Function that returns the request with the energy of every arm raised by a multiple of its
         deviation.
-    plans
-        Plans of least time of the request that other searches share, or None.
 
     Attributes
     ----------
@@ -51,14 +48,11 @@ class StopsWithin:
         The least risk of the plans that were judged, with its plan. None before the first one.
     """
 
-    problem: SearchProblem
+    plans: LeastTime
     battery: Battery
-    chargers: Sequence[Charger]
-    wishes: StopWishes
     most: float
     risk_of: RiskOf
     raised: Raised
-    plans: LeastTime | None = None
     safest: tuple[float, Shown] | None = field(default=None, init=False)
 
     def keeps(self, plan: Shown) -> bool:
@@ -73,10 +67,10 @@ class StopsWithin:
 
         It is the fastest of all if that keeps it. None if no plan was found.
         """
-        plan = self._plans.plan(self.battery)
+        plan = self.plans.plan(self.battery)
         if plan is None:
             return None
-        usual = shown(self.problem, self.battery, plan, self.wishes)
+        usual = shown(self.plans.problem, self.battery, plan, self.plans.wishes)
         if self.keeps(usual[:2]):
             return usual
         found = self.charging_more(plan.route, plan.visits) or self._of_raised()
@@ -92,18 +86,17 @@ class StopsWithin:
 
     def _of_raised(self) -> Shown | None:
         """Return the fastest plan found by raised energies that keeps the limit, or None."""
-        found, low, high = None, 0.0, MOST_DEVIATIONS
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            plan = self._plans.plan_of(self.raised(middle), self.battery)
+        found: list[Shown] = []
+
+        def is_enough(step: int) -> bool:
+            plan = self.plans.plan_of(self.raised(step * STEP), self.battery)
             kept = plan and self.charging_more(plan.route, plan.visits)
-            if kept and (found is None or self.taken_s(kept) < self.taken_s(found)):
-                found = kept
-            if plan is None or kept:
-                high = middle
-            else:
-                low = middle
-        return found
+            if kept:
+                found.append(kept)
+            return plan is None or bool(kept)
+
+        bisect_left(range(1, STEPS), True, key=is_enough)
+        return min(found, key=self.taken_s, default=None)
 
     def charging_more(self, route: Route, visits: tuple[Visit, ...]) -> Shown | None:
         """Return a plan with as many more per cents charged at each stop as the limit needs.
@@ -117,8 +110,8 @@ class StopsWithin:
         """
 
         def charged(more: int) -> Shown:
-            given = self.problem, self.battery, route, visits
-            return stops_at(*given, self.wishes, more=more)
+            given = self.plans.problem, self.battery, route, visits
+            return stops_at(*given, self.plans.wishes, more=more)
 
         if not self.keeps(charged(100)):
             return None
@@ -127,8 +120,4 @@ class StopsWithin:
 
     def taken_s(self, plan: Shown) -> float:
         """Return the time of a route with its stops, s."""
-        return self.problem.taken_s(plan[0]) + sum(stop.time_s for stop in plan[1])
-
-    @cached_property
-    def _plans(self) -> LeastTime:
-        return self.plans or LeastTime(self.problem, self.chargers, self.wishes)
+        return self.plans.problem.taken_s(plan[0]) + sum(stop.time_s for stop in plan[1])

@@ -77,7 +77,7 @@ class Detours:
         planner, titles = self.exits.planner, (origin.id, destination.id)
         problem = planner.between(Places(origin.positions, (), destination.positions, titles))
         problem = replace(problem, warm_up=self.exits.warm_up)
-        rows = choose_rows(problem, problem.fastest, self.request, None)
+        rows = choose_rows(problem, self.request, None)
         driven = planner.numbers.driven(rows.routes[rows.recommended])
         warm_up_wh = self.exits.warm_up.after(driven.time_s.sum())
         return driven, float(driven.energy_wh.sum() + warm_up_wh)

@@ -150,7 +150,6 @@ def cheapest_within(
     limit_s: float,
     battery: Battery | None,
     known: Sequence[Route],
-    fastest: Route,
     *,
     effort: int = GREATEST_EFFORT,
 ) -> tuple[Route, str]:
@@ -168,8 +167,6 @@ def cheapest_within(
         Charge that bounds the route, or None.
     known
         Routes that keep the limit and the reserve, at least one.
-    fastest
-        The fastest route without limits.
     effort
         Labels looked at before the cheapest route found is returned with its gap.
     """
@@ -196,7 +193,7 @@ def cheapest_within(
     bound = np.inf
     for line, cheap in zip(problem.lines, problem.cheapest_by_line(worth), strict=True):
         weights = problem.along_line(worth, line)
-        on_hull = hull(problem.legs, weights, problem.time_s, limit_s, (cheap, fastest))
+        on_hull = hull(problem.legs, weights, problem.time_s, limit_s, (cheap, problem.fastest))
         rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)
         bound = min(bound, on_hull.bound + per_wh * (rise_wh + line[1]))
         if battery is None or problem.keeps(battery, on_hull.route):
