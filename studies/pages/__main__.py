@@ -106,6 +106,7 @@ def runs() -> dict[str, Callable[[], None]]:
     found |= import_module("studies.pages.along").RUNS
     found |= import_module("studies.pages.wild_logs").RUNS
     found |= import_module("studies.pages.day_alarms").RUNS
+    found |= import_module("studies.pages.minutes").RUNS
     found["ablation"] = import_module("studies.pages.ablation").ablation
     found["road-kernel"] = import_module("studies.pages.roads").roads
     return found
