@@ -1,61 +1,25 @@
 """Addresses of the pages: the texts of a plan's request, and the other inputs of each page."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
+from inputs import inputs_of
 from layers import LAYERS
+from own_trips import OWN_NUMBERS
 from pydantic_core import PydanticCustomError
 from state import given, ignored, key
-from stop_wishes import NUMBERS, inputs_of_arrival
 
-from evroute.planning.fields import MEAN
 from evroute.planning.request import PLACES, entries
 
-COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
-COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 315.0}
 KEPT = "kept:texts"
 """Texts of fields that no input shows."""
 
 
-def _bearing(degrees: float) -> str:
-    """Return the point of the compass that is nearest to a bearing."""
-    return min(COMPASS, key=lambda point: abs((COMPASS[point] - degrees + 180) % 360 - 180))
-
-
-def _alone(name: str, value: Any) -> dict[str, Any]:
-    """Return the input of the name of a field with its value."""
-    return {name: value}
-
-
-INPUTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
-    "vehicle": lambda name: {"vehicle": name},
-    "soc": lambda percent: {"soc": round(percent)},
-    "reserve": lambda percent: {"reserve": round(percent)},
-    "charge": lambda charges: {"charge": charges},
-    "risk": lambda risk: {"risk": 0.0 if risk == MEAN else 100 * risk},
-    "arrive": inputs_of_arrival,
-    "avoid_stations": lambda stations: {"avoid_stations": list(stations)},
-    "depart": lambda clock: {"depart": clock},
-    "max_extra_time": lambda share: {"limited": True, "extra": round(100 * share)},
-    "price": lambda price: {"price": price},
-    "time_value": lambda value: {"time_value": value},
-    "temperature": lambda celsius: {"weather": True, "temperature": round(celsius)},
-    "wind": lambda mps: {"weather": True, "wind": round(mps)},
-    "wind_from": lambda degrees: {"weather": True, "bearing": _bearing(degrees)},
-    "speed_factor": lambda share: {"weather": True, "speed": round(100 * share)},
-    "payload": lambda kg: {"weather": True, "payload": round(kg)},
-    **{name: partial(_alone, name) for name in NUMBERS},
-}
-"""Inputs of the page and their values, by the field that they show."""
-
-
-_TEXTS = {"network", "trip", "folder", "run", "bearing", "route"}
+_TEXTS = {"network", "trip", "folder", "run", "route"}
 _TEXTS |= {"known_network", "own_trip", "world", "learner", "rule", "seen_by", "layer", "panel"}
-_TRUTHS = {"limited", "weather", "sparse", "mine", *LAYERS}
-_NUMBERS = {"extra", "speed", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
-_NUMBERS |= {"horizon", "seeds", "until"}
+_TRUTHS = {"sparse", "mine", *LAYERS}
+_NUMBERS = {*OWN_NUMBERS, "horizon", "seeds", "until"}
 _LISTS = {"methods", "compared"}
 _OLDER = {"places", "by", "clicks"}
 _LONGEST = 2000
@@ -112,10 +76,10 @@ def _values(name: str, text: str) -> dict[str, Any] | None:
             value = entry.form.read(name, text)
         except PydanticCustomError:
             return {}
-        if name not in INPUTS:
+        shown = inputs_of(name, value)
+        if not shown:
             st.session_state[KEPT][name] = text
-            return None
-        return INPUTS[name](value)
+        return shown or None
     if name in _OLDER or (name in PLACES and name != "trip"):
         return None
     return _value(name, text)

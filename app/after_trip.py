@@ -12,7 +12,7 @@ from lan import reads_only
 from literal import literal, sentence
 from own_trips import PERCENT_STEP, add_planned, folder_of, trip_count
 from request import Request, planner_of
-from state import choose_next
+from state import put
 
 from evroute.errors import EvrouteError
 from evroute.planning.plan import Plan, PlannedRoute
@@ -111,7 +111,7 @@ def ask(request: Request, plan: Plan, name: str) -> None:
         trips = counted(learned.trips.num_rows, "trip")
         done = f"added. The page My car shows {trips} of this car"
         st.session_state[ADDED] = Added(request.places, (done, *judged))
-        choose_next("folder", learned.folder.name)
+        put("folder", learned.folder.name)
         st.rerun()
 
 

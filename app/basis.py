@@ -8,7 +8,7 @@ from address import without_input
 from cache import RUNS
 from literal import literal
 from own_trips import belief_folder, folder_of, is_own, is_usable, trip_count
-from state import key, starting
+from state import ask, key, starting
 
 from evroute.energy.vehicle import Vehicle, vehicle_names
 from evroute.errors import EvrouteError
@@ -51,11 +51,12 @@ def has_choices(roads: RoadNetwork, vehicle: Vehicle) -> bool:
 
 def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
     """Ask for the basis. Folder and run are empty for physics alone."""
-    folder = basis(roads, vehicle)
-    st.selectbox(
+    basis(roads, vehicle)
+    folder = ask(
+        st.selectbox,
         "Based on",
-        _choices(roads, vehicle),
-        key=key("folder"),
+        "folder",
+        options=_choices(roads, vehicle),
         format_func=lambda each: basis_label(each, roads, vehicle),
         help="Physics, this car's own trips (page My car), or the trips of a saved run.",
     )
@@ -85,7 +86,7 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
     if len(runs) == 1:
         return folder, runs[0]
     starting("run", runs[0], runs)
-    return folder, str(st.selectbox("Run", runs, key=key("run")))
+    return folder, str(ask(st.selectbox, "Run", "run", options=runs))
 
 
 def belief_vehicle(folder: str) -> str:

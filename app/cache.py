@@ -15,7 +15,7 @@ from lan import check_write, reads_only
 from literal import literal
 from memory import DEFAULT_NETWORK
 from naming import title_of
-from state import UPLOADED, choose_next, key, starting
+from state import UPLOADED, ask, key, put, starting
 
 from evroute.door.planners import Planner, Planners
 from evroute.energy.driving import DrivingConditions
@@ -53,7 +53,7 @@ def choose_network() -> RoadNetwork:
         If it cannot be read.
     """
     known_network()
-    name = st.selectbox("Network", _choices(), key=key("network"), format_func=title_of)
+    name = ask(st.selectbox, "Network", "network", options=_choices(), format_func=title_of)
     ask_city()
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
@@ -70,7 +70,7 @@ def choose_network() -> RoadNetwork:
                 "Build it under another name"
             )
         st.session_state[UPLOADED] = roads
-        choose_next("network", roads.name)
+        put("network", roads.name)
         st.rerun()
     uploaded = st.session_state.get(UPLOADED)
     if uploaded is None or uploaded.name != name:
@@ -108,7 +108,7 @@ def choose_known_network() -> str:
     planned_on = st.session_state.get(key("network"))
     likely = next((name for name in (planned_on, DEFAULT_NETWORK) if name in names), names[0])
     starting("known_network", likely, names)
-    return str(st.selectbox("Network", names, key=key("known_network"), format_func=title_of))
+    return str(ask(st.selectbox, "Network", "known_network", options=names, format_func=title_of))
 
 
 Named = tuple[str, bytes]

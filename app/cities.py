@@ -13,7 +13,7 @@ import streamlit as st
 from city_worker import DONE, ERROR
 from lan import check_write, reads_only
 from literal import literal, sentence
-from state import choose_next
+from state import put
 
 from evroute.errors import EvrouteError
 from evroute.network.catalog import network_names
@@ -169,7 +169,7 @@ def _show_load() -> None:
     elif load.is_done:
         del st.session_state[LOADING]
         st.session_state.pop(FOUND, None)
-        choose_next("network", name)
+        put("network", name)
         st.rerun()
     elif load.error:
         st.error(sentence(in_page(load.error)))

@@ -12,7 +12,7 @@ from map_component import bounds_of, classes_of, is_dark, legend_of_marks, show_
 from naming import place_label
 from player import played
 from road_files import flipped
-from state import key, starting
+from state import ask, starting
 
 from evroute.arms import Route
 from evroute.experiments.experiment import Experiment
@@ -53,7 +53,7 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: pd.DataFrame, *, s
     def draw(trip: int) -> None:
         method = shown[0]
         if len(shown) > 1:
-            method = st.selectbox("Driven by", shown, key=key("driver"))
+            method = ask(st.selectbox, "Driven by", "driver", options=shown)
         name = str(rounds[rounds["method"] == method]["run"].iloc[0])
         run = next(each for each in experiment.runs() if each.name == name)
         before = read_visits(folder, [name], roads.n_edges, until=trip - 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import memory
 import streamlit as st
 from cache import first_trip
-from state import choose_next, forget_change, key
+from state import forget_change, key, put
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import load_trips
@@ -65,5 +65,5 @@ def leave() -> None:
     """Give a trip of one's own the usual charge, unless the driver chose another one."""
     _, example = st.session_state[SHOWN]
     if st.session_state.get(key("soc")) == example.soc:
-        choose_next("soc", USUAL_SOC)
+        put("soc", USUAL_SOC)
         forget_change("soc")

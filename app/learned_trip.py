@@ -10,7 +10,7 @@ from literal import literal
 from naming import is_place, place_label
 from own_routes import places_address
 from search_component import Choice, search
-from state import GIVEN, key, starting
+from state import GIVEN, ask, key, starting
 
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
@@ -91,18 +91,20 @@ def ask_named(network_name: str) -> None:
     """
     roads, trips = network(network_name), load_trips(network_name)
     if trips:
-        st.selectbox(
+        ask(
+            st.selectbox,
             "Named trip",
-            list(trips),
-            key=key(f"trip:{network_name}"),
+            f"trip:{network_name}",
+            then=_take_named,
+            options=list(trips),
             format_func=lambda name: BETWEEN.join(
                 place_label(roads, end) for end in (trips[name].origin, trips[name].destination)
             ),
-            on_change=_take_named,
         )
-    st.text_input(
+    ask(
+        st.text_input,
         "Trips as a text",
-        key=key("own_trip"),
+        "own_trip",
         placeholder="PLACE to PLACE",
         help="Names as on the page Plan, or: random 2-5 km",
     )

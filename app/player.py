@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import streamlit as st
-from state import key, starting
+from state import ask, put, starting
 
 FRAME_S = 1.0
 FRAMES = 40
@@ -29,18 +29,18 @@ def played(name: str, last: int, draw: Callable[[int], None], *, still: bool = T
 
     def rewind() -> None:
         if st.session_state[play_key]:
-            st.session_state[key(trip_key)] = 1
+            put(trip_key, 1)
 
     @st.fragment(run_every=FRAME_S if playing else None)
     def board() -> None:
         trip = int(starting(trip_key, last, (1, last)))
         if playing and trip < last:
-            st.session_state[key(trip_key)] = min(last, trip + max(1, last // FRAMES))
+            put(trip_key, min(last, trip + max(1, last // FRAMES)))
         elif playing:
             st.session_state[play_key] = False
         play, at = st.columns([1, 5], vertical_alignment="bottom")
         if still and play.toggle("Play", key=play_key, on_change=rewind) is not playing:
             st.rerun()
-        draw(at.slider("Trip", 1, last, key=key(trip_key)) if last > 1 else 1)
+        draw(ask(at.slider, "Trip", trip_key, min_value=1, max_value=last) if last > 1 else 1)
 
     board()

@@ -14,7 +14,7 @@ from literal import literal, sentence
 from map_component import LatLon, bounds_of, classes_of, show_map
 from pictures import figures_of, in_plain_words, show_pictures
 from player import played
-from state import key, starting
+from state import ask, starting
 
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
@@ -48,10 +48,11 @@ def saved_runs(*, newest: bool) -> list[str]:
         return []
     st.header("Saved runs", anchor=False)
     starting("compared", folders[:1] if newest else [], folders)
-    chosen = st.multiselect(
+    chosen = ask(
+        st.multiselect,
         "Saved runs",
-        folders,
-        key=key("compared"),
+        "compared",
+        options=folders,
         help="Several are compared.",
         label_visibility="collapsed",
     )
@@ -95,7 +96,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     panel = panels.iloc[0]
     if panels.nunique() > 1:
         starting("panel", panel, sorted(panels.unique()))
-        panel = st.selectbox("Runs on", sorted(panels.unique()), key=key("panel"))
+        panel = ask(st.selectbox, "Runs on", "panel", options=sorted(panels.unique()))
     show_pictures(together[panels == panel], columns=1)
     st.caption("Bands: one standard error of the mean over the worlds.")
     figures = figures_of(together)
@@ -204,8 +205,9 @@ def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, 
     """
     name = folder.path.name
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
-    network_name, trip = st.selectbox(
-        "Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}")
+    starting(f"explored:{name}", pairs[0], pairs)
+    network_name, trip = ask(
+        st.selectbox, "Roads driven on", f"explored:{name}", options=pairs, format_func=" ".join
     )
     here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
     try:
@@ -218,7 +220,7 @@ def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, 
         method = shown[0]
         if len(shown) > 1:
             starting(f"explored_by:{name}", shown[0], shown)
-            method = st.selectbox("Driven by", shown, key=key(f"explored_by:{name}"))
+            method = ask(st.selectbox, "Driven by", f"explored_by:{name}", options=shown)
         visits = read_visits(folder, runs_of[method], roads.n_edges, until=until)
         ever = read_visits(folder, runs_of[shown].explode(), roads.n_edges)
         classes = visit_classes(max(int(ever.max()), 1))

@@ -1,23 +1,21 @@
 """State of a session: inputs kept across pages, and values where the given ones do not fit."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
 PREFIX = "kept_"
-NEXT = "next_"
 UPLOADED = "uploaded"
 """Network that was uploaded in this tab."""
 GIVEN = "given_by_address"
 IGNORED = "ignored"
-PAGE = "page"
+TURNS = "turns"
+"""Number of the widget of each input, which counts the values set by the program."""
+FIRST = {"selectbox": "index", "radio": "index", "multiselect": "default", "pills": "default"}
+"""Argument of a widget that has its value. Of others it is ``value``."""
 BASELINE = "remembered"
 """Inputs of this tab as they were when they were last compared with the profile."""
-WHILE_CLOSED: Literal["session"] = "session"
-"""Argument ``persist_state`` of inputs with numbers. The browser makes an input when its chip is
-opened, and without this argument it would show the default value in place of the kept one."""
 
 
 def key(name: str) -> str:
@@ -25,49 +23,73 @@ def key(name: str) -> str:
     return PREFIX + name
 
 
-@contextmanager
-def keep_inputs(page: str) -> Iterator[None]:
-    """Set the kept inputs before a page runs, and copy them when it ends.
+def ask(
+    widget: Callable[..., Any],
+    label: str,
+    name: str,
+    *,
+    then: Callable[[], None] | None = None,
+    **options: Any,
+) -> Any:
+    """Show a widget with the value of an input, and return that value.
 
-    Streamlit drops the inputs of widgets that a page does not show, and as the page changes all
-    inputs that the browser does not send, such as those that were set by the address or the profile
-    and never moved. The copy at the end of a run has them.
-
-    A widget whose value is set anew shows that value, and a user who has moved it on meanwhile, as
-    by a key held down, would lose these steps. So numbers of the page that is shown already stay
-    untouched.
+    A browser repeats the value of a widget at each run, also of one in a closed chip, which has not
+    heard of a value that the program has set since. So a widget has a key of its own, and only the
+    driver's changes of it are taken. Once the program sets another value, the widget is made anew
+    under another key, and what the browser says of the former one counts no more.
 
     Parameters
     ----------
-    page
-        Address of the page. Its widgets differ from the widgets of other pages.
+    widget
+        Of Streamlit, such as ``st.slider``.
+    label
+        Its label, which is Markdown.
+    name
+        Name of the input, which has a value.
+    then
+        Called after the driver has changed it.
+    options
+        Further arguments of the widget.
     """
-    copy = _copy_inputs()
-    is_new, st.session_state[PAGE] = st.session_state.get(PAGE) != page, page
-    for name, value in copy.items():
-        moves = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_new or not moves or name not in st.session_state:
-            st.session_state[name] = value
-    try:
-        yield
-    finally:  # also where the page asks for another run
-        _copy_inputs()
+    value = st.session_state[key(name)]
+    turns: dict[str, int] = st.session_state.setdefault(TURNS, {})
+    shown = f"{name}/{turns.setdefault(name, 0)}"
+    if st.session_state.get(shown, value) != value:
+        turns[name] += 1
+        shown = f"{name}/{turns[name]}"
+    first = FIRST.get(widget.__name__, "value")
+    if first == "index":
+        options["index"] = list(options["options"]).index(value)
+    else:
+        options[first] = value
+    widget(label, key=shown, on_change=_take, args=(name, shown, then), **options)
+    return st.session_state[key(name)]
 
 
-def _copy_inputs() -> dict[str, Any]:
-    """Copy the inputs that are there, and return the copy, which keeps those that are not."""
-    copy: dict[str, Any] = st.session_state.setdefault("inputs", {})
-    copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
-    return copy
+def _take(name: str, shown: str, then: Callable[[], None] | None) -> None:
+    """Set an input to the value that the driver has given its widget."""
+    st.session_state[key(name)] = st.session_state[shown]
+    if then:
+        then()
 
 
-def _is_kept(name: Any) -> bool:
-    return str(name).startswith(PREFIX)
+def forget_inputs() -> None:
+    """Forget the inputs of this tab, and what a browser still says of their widgets."""
+    kept = {name: st.session_state[name] for name in (UPLOADED, TURNS) if name in st.session_state}
+    st.session_state.clear()
+    st.session_state.update(kept)
+    turns = st.session_state.get(TURNS, {})
+    turns.update({name: turn + 1 for name, turn in turns.items()})
 
 
 def given() -> dict[str, tuple[str, str]]:
     """Return name and text in the address of each input that came from it."""
     return st.session_state.setdefault(GIVEN, {})
+
+
+def put(name: str, value: Any) -> None:
+    """Set an input."""
+    st.session_state[key(name)] = value
 
 
 def ignored() -> dict[str, str]:
@@ -80,11 +102,6 @@ def ignore(name: str) -> None:
     if name in given():
         in_address, text = given().pop(name)
         ignored()[in_address] = text
-
-
-def choose_next(name: str, value: Any) -> None:
-    """Set an input at its next `starting`: Streamlit refuses to set those already shown."""
-    st.session_state[NEXT + name] = value
 
 
 def forget_change(name: str) -> None:
@@ -105,8 +122,6 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
         Range (low, high) or list of allowed values. None allows all. Of an input that is a list,
         the values that are not allowed are left out.
     """
-    if NEXT + name in st.session_state:
-        st.session_state[key(name)] = st.session_state.pop(NEXT + name)
     known = st.session_state.get(key(name))
     if isinstance(value, list) and isinstance(known, list):
         known = _allowed_of(name, known, allowed)

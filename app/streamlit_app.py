@@ -4,7 +4,6 @@ Pages have no icons: Streamlit fetches them, as the tab's picture, from the inte
 """
 
 import streamlit as st
-from state import keep_inputs
 
 # a bar of 48 px; charts in panels have a width of their own, a phone and half a page are narrower
 STYLE = """<style>
@@ -73,5 +72,4 @@ if chosen.url_path:  # the other pages draw charts, which tests check
     from altair.utils.schemapi import disable_debug_mode
 
     disable_debug_mode()
-with keep_inputs(chosen.url_path):
-    chosen.run()
+chosen.run()

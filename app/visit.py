@@ -12,22 +12,18 @@ import example
 import memory
 import streamlit as st
 from address import is_whole_plan, is_without_risk, read_address
+from inputs import is_remembered
 from lan import READS_ONLY, reads_only
 from literal import literal, sentence
-from own_trips import OWN_NUMBERS
-from state import BASELINE, UPLOADED, given, ignored, key
-from stop_wishes import NUMBERS
+from state import BASELINE, UPLOADED, forget_inputs, given, ignored, key
 
 NOTE = "profile_note"
 PLACES = "remembered_places"
 FIRST = "first_inputs"
-INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value", *NUMBERS)
-"""Inputs of the profile. Further ones are numbers of a car, such as ``drag:renault-zoe``."""
 OLDER = (
     "This link is older: it now plans to keep the charge in nine trips of ten. Choose 'on average' "
     "below the charge to plan as before"
 )
-NUMBERS_OF_CARS = tuple(f"{name}:" for name in OWN_NUMBERS)
 
 
 @contextmanager
@@ -53,17 +49,9 @@ def _recall(*, with_charge: bool) -> None:
     """
     profile, st.session_state[NOTE] = memory.load()
     for name, value in profile.inputs.items():
-        wanted = with_charge or name in ("network", "vehicle") or _is_of_car(name)
-        if wanted and _is_remembered(name) and key(name) not in st.session_state:
+        wanted = with_charge or name in ("network", "vehicle") or ":" in name
+        if wanted and is_remembered(name) and key(name) not in st.session_state:
             st.session_state[key(name)] = value
-
-
-def _is_of_car(name: str) -> bool:
-    return name.startswith(NUMBERS_OF_CARS)
-
-
-def _is_remembered(name: str) -> bool:
-    return name in INPUTS or _is_of_car(name)
 
 
 def _inputs() -> dict[str, Any]:
@@ -76,7 +64,7 @@ def _inputs() -> dict[str, Any]:
     uploaded = st.session_state.get(UPLOADED)
     if uploaded is not None and shown.get("network") == uploaded.name:
         del shown["network"]  # it ends with the tab
-    return {name: value for name, value in shown.items() if _is_remembered(name)}
+    return {name: value for name, value in shown.items() if is_remembered(name)}
 
 
 def _remember() -> None:
@@ -133,7 +121,5 @@ def _is_input(name: Any) -> bool:
 def forget() -> None:
     """Delete the profile and the inputs of this tab."""
     memory.forget()
-    for name in list(st.session_state):
-        if name != UPLOADED:
-            del st.session_state[name]
+    forget_inputs()
     st.query_params.clear()

@@ -10,7 +10,7 @@ from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
 from naming import car_title
-from state import key, starting
+from state import ask, key, starting
 from visit import show_notices, visit
 
 from evroute.arrays import FloatArray
@@ -41,7 +41,13 @@ def main() -> None:
         usual = planned if planned in vehicle_names() else defaults.VEHICLE
         starting("seen_by", usual, vehicle_names())
         vehicle = load_vehicle(
-            second.selectbox("Vehicle", vehicle_names(), key=key("seen_by"), format_func=car_title)
+            ask(
+                second.selectbox,
+                "Vehicle",
+                "seen_by",
+                options=vehicle_names(),
+                format_func=car_title,
+            )
         )
         with third:
             folder, run = choose_basis(roads, vehicle)
@@ -51,7 +57,7 @@ def main() -> None:
         return
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
-    title = st.selectbox("Colour the roads by", list(layers), key=key("layer"))
+    title = ask(st.selectbox, "Colour the roads by", "layer", options=list(layers))
     show_notices()
     write_inputs(("network", "seen_by", "folder", "run", "layer"))
     drawn = classes_of(roads, layers[title], value_classes(title, layers[title]))

@@ -9,12 +9,14 @@ import streamlit as st
 from address import write_inputs
 from basis import PHYSICS, basis
 from cache import choose_network, known_network, planner
+from inputs import remembered_words
 from lan import reads_only
 from literal import literal, sentence
 from map_component import classes_of, show_map
 from naming import place_label, title_of
 from own_trips import (
     ENDINGS,
+    OWN_NUMBERS,
     add_log,
     folder_of,
     forget,
@@ -25,10 +27,9 @@ from own_trips import (
     trip_count,
     undo,
 )
-from remembered import remembered_words
-from request import CHANGEABLE, ask_vehicle
+from request import ask_vehicle
 from savings import savings
-from state import choose_next
+from state import put
 from visit import forget as forget_me
 from visit import show_notices, visit
 
@@ -66,7 +67,7 @@ def main() -> None:
                 roads = choose_network()
             _, vehicle = ask_vehicle({})
         show_notices()
-        changes = [f"{part}:{vehicle.name}" for part in CHANGEABLE]
+        changes = [f"{part}:{vehicle.name}" for part in OWN_NUMBERS]
         write_inputs(["network", "vehicle", *changes])
         own(roads, vehicle)
         remembered(roads)
@@ -165,7 +166,7 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
                     totals=totals,
                 )
                 lines.append(_outcome(file.name, result))
-                choose_next("folder", result.folder.name)
+                put("folder", result.folder.name)
             except EvrouteError as error:
                 lines.append((file.name, str(error), {}, []))
         st.session_state[REPORT] = lines
@@ -223,7 +224,7 @@ def change(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
 def _changed(folder: Folder) -> None:
     st.session_state.pop(REPORT, None)
     if not trip_count(folder):
-        choose_next("folder", PHYSICS)
+        put("folder", PHYSICS)
     st.rerun()
 
 
@@ -334,7 +335,7 @@ def show_older(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     )
     if st.button("Learn these trips again", key="renew", type="primary"):
         try:
-            choose_next("folder", renew(roads, vehicle).folder.name)
+            put("folder", renew(roads, vehicle).folder.name)
             st.rerun()
         except EvrouteError as error:
             st.error(sentence(str(error)))

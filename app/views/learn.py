@@ -26,7 +26,8 @@ from simulations import (
     stop,
     trouble,
 )
-from state import WHILE_CLOSED, choose_next, given, key, starting
+from state import ask as ask_input
+from state import given, put, starting
 from visit import show_notices, visit
 
 from evroute.energy.defaults import PAPER_VEHICLE
@@ -76,7 +77,7 @@ def main() -> None:
     switch.button(
         "Back to the example" if is_own else "With my trip",
         key="switch",
-        on_click=choose_next,
+        on_click=put,
         args=(OWN, not is_own),
     )
     try:
@@ -120,35 +121,31 @@ def ask(names: list[str]) -> Experiment | None:
     network_name = choose_known_network()
     trip = ask_trip(network_name)
     starting("world", "congestion", [*WORLDS, *shipped_worlds()])
-    world: Any = st.selectbox(
+    world: Any = ask_input(
+        st.selectbox,
         "World",
-        list(dict.fromkeys([*WORLDS, *shipped_worlds()])),
-        key=key("world"),
+        "world",
+        options=list(dict.fromkeys([*WORLDS, *shipped_worlds()])),
         format_func=lambda name: WORLDS.get(name, name),
         help="Source of the true energies, unknown to the learner.",
     )
     starting("horizon", 40, (10, 500))
-    horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"), persist_state=WHILE_CLOSED)
+    horizon = ask_input(st.slider, "Trips", "horizon", min_value=10, max_value=500, step=10)
     with st.expander("Methods and worlds"):
         ask_named(network_name)
         starting("seeds", 8, (1, 20))
-        seeds = st.slider(
-            "Worlds",
-            1,
-            20,
-            key=key("seeds"),
-            persist_state=WHILE_CLOSED,
-            help="Drawn independently.",
+        seeds = ask_input(
+            st.slider, "Worlds", "seeds", min_value=1, max_value=20, help="Drawn independently."
         )
         starting("methods", [RECOMMENDED], list(methods()))
-        chosen = st.multiselect("Methods", list(methods()), key=key("methods"))
+        chosen = ask_input(st.multiselect, "Methods", "methods", options=list(methods()))
         labels = with_sparse(chosen)
         starting("learner", PAPER_VEHICLE, vehicle_names())
-        vehicle_name = st.selectbox(
-            "Vehicle", vehicle_names(), key=key("learner"), format_func=car_title
+        vehicle_name = ask_input(
+            st.selectbox, "Vehicle", "learner", options=vehicle_names(), format_func=car_title
         )
         starting("rule", "potential-rectified", list(WEIGHT_RULES))
-        search = st.selectbox("Search", list(WEIGHT_RULES), key=key("rule"))
+        search = ask_input(st.selectbox, "Search", "rule", options=list(WEIGHT_RULES))
         file = st.file_uploader("A world file of your own", "toml", max_upload_size=1)
         world = world if file is None else own_world(file.getvalue())
     show_notices()
@@ -176,9 +173,10 @@ def ask(names: list[str]) -> Experiment | None:
 def with_sparse(labels: list[str]) -> list[str]:
     """Offer the sparse variational process, and return the chosen methods."""
     starting("sparse", False, [False, True])
-    beside = st.checkbox(
+    beside = ask_input(
+        st.checkbox,
         "Beside them, the sparse process (SVGP)",
-        key=key("sparse"),
+        "sparse",
         help="A sparse variational Gaussian process with at most 400 inducing points, at its "
         "optimum, with Thompson sampling.",
     )

@@ -39,10 +39,10 @@ from naming import check_place, place_label, place_point
 from on_the_way import CAR_ROW, car_pin, take_car
 from places import chosen, take_event
 from pydantic import ValidationError
-from request import Request, ask, keep_lowered, link_of, planned, planner_of, show_effects
+from request import Request, ask_request, keep_lowered, link_of, planned, planner_of, show_effects
 from road_files import flipped
 from route_tabs import ON_THE_WAY, STOP_FORMATS, TAB, show_tabs, stops_table
-from state import key
+from state import key, put
 from visit import remember_places, show_notices, visit
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
@@ -73,10 +73,10 @@ def main() -> None:
     request = planner = None
     with left:
         try:
-            asked = ask()
+            inputs = ask_request()
             show_notices()
-            planner = planner_of(asked)  # a belief may be about another car
-            request = asked
+            planner = planner_of(inputs)  # a belief may be about another car
+            request = inputs
         except (EvrouteError, OSError, ValidationError) as error:
             st.error(sentence(str(error)))
         plan = make_plan(request, planner)
@@ -219,7 +219,7 @@ def use(step: Mapping[str, float | bool]) -> None:
     """Set inputs before the next run, as advised for the charge to keep that is shown."""
     keep_lowered()
     for name, value in step.items():
-        st.session_state[key(name)] = value
+        put(name, value)
 
 
 def draw_map(

@@ -1,10 +1,12 @@
 """The dashboard's own modules are found beside its main script, as Streamlit does."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from evroute.network.catalog import keep, load_network
 from evroute.network.sources.chargers import add_chargers
@@ -27,3 +29,13 @@ def other_city(tmp_path: Path) -> Iterator[str]:
     path = keep(add_chargers(replace(roads, name="other-city"), table)[0])
     yield "other-city"
     path.unlink()
+
+
+@pytest.fixture
+def asked() -> Callable[[AppTest, str, str], Any]:
+    """Function of a page, a kind of widget and an input: its widget, also one that was set anew."""
+
+    def asked(page: AppTest, kind: str, name: str) -> Any:
+        return next(each for each in page.get(kind) if str(each.key).startswith(f"{name}/"))
+
+    return asked

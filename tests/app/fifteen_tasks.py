@@ -243,7 +243,7 @@ def own_roads_with_heights(driver: Driver) -> None:
         inputs.nth(1).set_input_files(heights)
         driver.still()
         inputs.nth(0).set_input_files(roads)
-        expect(driver.page.get_by_role("button", name="town")).to_be_visible()
+        expect(driver.page.get_by_role("button", name="My Town")).to_be_visible()
         driver.still()
     driver.close()
     driver.type("From", "Lane 0 & Road 0")

@@ -45,7 +45,6 @@ def main(network: str = "denver", *looks: str) -> None:
     plan = {
         "network": network,
         "soc": 40,
-        "weather": True,
         "temperature": -5,
         "depart": "08:15",
     }

@@ -184,7 +184,7 @@ def test_a_plan_by_clicks_and_drags_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_pa
     page.mouse.up()
     dragged = other_cards(page, first)
 
-    two = tabs.open("?trip=B&limited=True&extra=35&soc=55")
+    two = tabs.open("?trip=B&max_extra_time=35%25&soc=55")
     other = cards(two)
     assert other != dragged
     assert cards(page) == dragged, "tabs keep to themselves"

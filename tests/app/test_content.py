@@ -5,6 +5,7 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_a_plan_follows_a_belief_that_learned_more_trips(tmp_path: Path) -> None
     out = tmp_path / "runs" / "own"
     learn(measured(tmp_path / "a.csv", range(3), 1.1), out, model="factor")
     page = opened("views/plan.py")
-    page.selectbox(key="kept_folder").set_value("own").run()
+    page.selectbox(key="folder/0").set_value("own").run()
     before = least_kwh(page)
     assert least_kwh(page.run()) == before
     learn(measured(tmp_path / "b.csv", range(3, 33), 1.6), out, model="factor")
@@ -109,7 +110,7 @@ def test_an_upload_named_like_a_network_that_is_here_is_refused_in_one_line(
         path.unlink()
 
 
-def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
+def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path, asked: Any) -> None:
     content = data_path("denver", "network.npz").read_bytes()
     path = tmp_path / "a.npz"
     path.write_bytes(content)
@@ -118,14 +119,14 @@ def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
     page = opened("views/plan.py")
     page.file_uploader[0].set_value(("a.npz", path.read_bytes(), "application/zip")).run()
     assert not page.exception
-    assert page.selectbox(key="kept_network").value == "valley"
+    assert asked(page, "selectbox", "network").value == "valley"
     assert "no heights" in page.warning[0].value
     assert any("until a reload" in each.value for each in page.caption)
     page.button(key="keep_network").click().run()
     try:
         assert not page.exception
         again = opened("views/plan.py", network="valley")
-        assert again.selectbox(key="kept_network").value == "valley"
+        assert asked(again, "selectbox", "network").value == "valley"
     finally:
         (cache_dir() / "networks" / "valley.npz").unlink()
 

@@ -73,16 +73,16 @@ def test_a_changed_input_is_remembered_and_readable_by_its_user_alone(profile: P
     assert not profile.exists(), "nothing was changed yet"
     assert hint(page).startswith("Example trip")
     choose_car(page, "renault-zoe")
-    page.slider(key="kept_soc").set_value(35).run()
-    page.number_input(key="kept_price").set_value(0.4).run()
+    page.slider(key="soc/0").set_value(35).run()
+    page.number_input(key="price/0").set_value(0.4).run()
     assert stat.S_IMODE(profile.stat().st_mode) == 0o600
     known = json.loads(profile.read_text(encoding="utf-8"))
     assert known["version"] == 1
     assert known["inputs"] == {"vehicle": "renault-zoe", "soc": 35, "price": 0.4}
     later = opened()
     assert car_of(later) == "renault-zoe"
-    assert later.slider(key="kept_soc").value == 35
-    assert later.number_input(key="kept_price").value == 0.4
+    assert later.slider(key="soc/0").value == 35
+    assert later.number_input(key="price/0").value == 0.4
     assert hint(later).startswith("Click where you start"), "the example is for a first visit"
     assert car_of(opened("car")) == "renault-zoe"
 
@@ -92,21 +92,21 @@ def test_the_address_comes_before_the_profile_and_is_not_remembered(profile: Pat
     before = profile.read_bytes()
     page = opened(trip="A", vehicle="reference")
     assert car_of(page) == "reference"
-    assert page.slider(key="kept_soc").value == 35
+    assert page.slider(key="soc/0").value == 35
     page.run()
     assert profile.read_bytes() == before
     whole = opened(trip="A", vehicle="reference", soc="60")
-    assert whole.number_input(key="kept_price").value == 0.0, "a plan's address is complete"
-    whole.slider(key="kept_reserve").set_value(20).run()
+    assert whole.number_input(key="price/0").value == 0.0, "a plan's address is complete"
+    whole.slider(key="reserve/0").set_value(20).run()
     inputs = json.loads(profile.read_text(encoding="utf-8"))["inputs"]
     assert inputs == json.loads(before)["inputs"] | {"reserve": 20}
 
 
 def test_two_tabs_keep_each_others_fields(profile: Path) -> None:
     one, two = opened(), opened()
-    one.slider(key="kept_soc").set_value(35).run()
-    two.number_input(key="kept_price").set_value(0.4).run()
-    one.slider(key="kept_reserve").set_value(15).run()
+    one.slider(key="soc/0").set_value(35).run()
+    two.number_input(key="price/0").set_value(0.4).run()
+    one.slider(key="reserve/0").set_value(15).run()
     inputs = json.loads(profile.read_text(encoding="utf-8"))["inputs"]
     assert inputs == {"soc": 35, "price": 0.4, "reserve": 15}
 
@@ -146,7 +146,7 @@ def test_a_damaged_profile_is_set_aside_with_one_line(profile: Path, content: st
     (aside,) = profile.parent.glob("profile.json.damaged-*")
     assert aside.read_text(encoding="utf-8") == content
     assert hint(page).startswith("Example trip")
-    page.slider(key="kept_soc").set_value(35).run()
+    page.slider(key="soc/0").set_value(35).run()
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 35}
 
 
@@ -159,7 +159,7 @@ def test_a_link_to_another_folder_is_neither_read_nor_written(
     before = victim.read_bytes()
     profile.with_name(name).symlink_to(victim)
     page = opened(trip="A")
-    page.slider(key="kept_soc").set_value(50).run()
+    page.slider(key="soc/0").set_value(50).run()
     assert any(f"{name} leads out of" in each.value for each in page.caption)
     assert victim.read_bytes() == before
     assert not list(profile.parent.glob("profile.json.damaged-*"))
@@ -169,7 +169,7 @@ def test_a_profile_of_a_later_version_is_left_alone(profile: Path) -> None:
     content = written(profile, version=2, inputs={"soc": 35}).read_bytes()
     page = opened(trip="A")
     assert any("is of version 2" in each.value for each in page.caption)
-    page.slider(key="kept_soc").set_value(50).run()
+    page.slider(key="soc/0").set_value(50).run()
     assert profile.read_bytes() == content
     assert any("Nothing can be remembered" in each.value for each in page.caption)
 
@@ -229,7 +229,7 @@ def test_an_unwritable_profile_is_reported_in_one_line(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "file" / "profile.json"))
     page = opened(trip="A")
-    page.slider(key="kept_soc").set_value(35).run()
+    page.slider(key="soc/0").set_value(35).run()
     assert not page.exception
     assert any("Nothing can be remembered" in each.value for each in page.caption)
 
@@ -244,8 +244,8 @@ def test_inputs_that_streamlit_drops_as_the_page_changes_are_kept(
     page.run()
     assert not page.exception
     page.main.children.clear()  # a browser sends no inputs that nobody moved, and they are dropped
-    for name in ("network", "vehicle", "soc", "charge"):
-        del page.session_state[f"kept_{name}"]
+    for name in ("network", "soc", "charge"):
+        del page.session_state[f"{name}/0"]
     page.switch_page("views/car.py").run()
     assert not page.exception
     assert page.query_params["network"] == other_city
@@ -284,21 +284,21 @@ def test_nonsense_of_an_address_is_named(address: dict[str, str], named: list[st
     (shown,) = (each.value for each in page.warning if "Ignored in the address" in each.value)
     for text in named:
         assert text in shown.replace("\\", "")
-    page.slider(key="kept_soc").set_value(77).run()
+    page.slider(key="soc/0").set_value(77).run()
     assert not [each for each in page.warning if "Ignored" in each.value]
 
 
 def test_an_address_without_nonsense_ignores_nothing() -> None:
     page = opened(trip="A")
-    page.slider(key="kept_temperature").set_value(-5).run()
+    page.slider(key="temperature/0").set_value(-5).run()
     choose_car(page, "renault-zoe")
-    page.number_input(key="kept_drag:renault-zoe").set_value(0.9).run()
+    page.number_input(key="drag:renault-zoe/0").set_value(0.9).run()
     again = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
     for name, value in page.query_params.items():
         again.query_params[name] = value
     again.run()
     assert not again.warning
-    assert again.number_input(key="kept_drag:renault-zoe").value == 0.9
+    assert again.number_input(key="drag:renault-zoe/0").value == 0.9
 
 
 PAGES = {
@@ -319,22 +319,22 @@ def test_the_address_of_a_page_reopens_it(name: str) -> None:
     assert again.query_params == page.query_params
 
 
-def test_a_low_charge_lowers_the_charge_to_keep_only_for_a_while(profile: Path) -> None:
+def test_a_low_charge_lowers_the_charge_to_keep_only_for_a_while(profile: Path, asked: Any) -> None:
     page = opened()
-    page.slider(key="kept_soc").set_value(4).run()
-    assert page.slider(key="kept_reserve").value == 4
-    page.slider(key="kept_soc").set_value(50).run()
-    assert page.slider(key="kept_reserve").value == 10
+    page.slider(key="soc/0").set_value(4).run()
+    assert asked(page, "slider", "reserve").value == 4
+    page.slider(key="soc/0").set_value(50).run()
+    assert asked(page, "slider", "reserve").value == 10
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 50}
-    page.slider(key="kept_reserve").set_value(7).run()
-    page.slider(key="kept_soc").set_value(90).run()
-    assert page.slider(key="kept_reserve").value == 7
+    asked(page, "slider", "reserve").set_value(7).run()
+    page.slider(key="soc/0").set_value(90).run()
+    assert asked(page, "slider", "reserve").value == 7
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 90, "reserve": 7}
 
 
 def test_remembered_settings_are_shown_in_words() -> None:
+    from inputs import remembered_words
     from memory import Profile
-    from remembered import remembered_words
 
     inputs = {"soc": 4, "vehicle": "renault-zoe", "drag:renault-zoe": 0.7, "price": 0.4, "odd": 1}
     profile = Profile(inputs, places=(("denver", "a"), ("denver", "b")))

@@ -124,7 +124,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     low, high = took.split("(")[1].split(")")[0].split("-")
     trip_min = later.session_state["last_plan"][1].recommended_route.time_s / 60
     assert float(low) < trip_min < float(high)
-    later.slider(key="kept_temperature").set_value(-10).run()
+    later.slider(key="temperature/0").set_value(-10).run()
     assert least_wh(later) > in_cold.energy_wh + 0.05 * physics.energy_wh
     later.session_state["kept_vehicle"] = "renault-zoe"
     later.run()
@@ -172,7 +172,7 @@ def test_a_drive_outside_the_band_is_not_within_it(
 def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     tmp_path: Path,
 ) -> None:
-    page = opened("plan", vehicle="reference", weather=True, temperature=0, soc=60)
+    page = opened("plan", vehicle="reference", with_temperature=True, temperature=0, soc=60)
     before = least_wh(page)
     page.session_state["tab"] = "Arrived"
     page.run()

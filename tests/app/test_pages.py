@@ -299,9 +299,9 @@ def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
 
 def test_departure_and_money_equal_the_plan() -> None:
     page = opened("views/plan.py")
-    page.text_input(key="kept_depart").set_value("08:15")
-    page.number_input(key="kept_price").set_value(0.35).run()
-    page.number_input(key="kept_time_value").set_value(12.0).run()
+    page.text_input(key="depart/0").set_value("08:15")
+    page.number_input(key="price/0").set_value(0.35).run()
+    page.number_input(key="time_value/0").set_value(12.0).run()
     options = {"depart": "08:15", "price": 0.35, "time_value": 12.0}
     expected = planned("denver", trip="A", soc_percent=80, reserve_percent=10, **options)
     assert not page.exception
@@ -317,7 +317,7 @@ def test_departure_and_money_equal_the_plan() -> None:
 )
 def test_a_departure_is_read_as_drivers_write_it(written: str, clock: str) -> None:
     page = opened("views/plan.py")
-    page.text_input(key="kept_depart").set_value(written).run()
+    page.text_input(key="depart/0").set_value(written).run()
     assert not page.error
     _, made = page.session_state["last_plan"]
     assert made.request.depart == clock
@@ -325,23 +325,23 @@ def test_a_departure_is_read_as_drivers_write_it(written: str, clock: str) -> No
 
 def test_a_departure_that_is_no_time_is_refused_in_one_line() -> None:
     page = opened("views/plan.py")
-    page.text_input(key="kept_depart").set_value("2599").run()
+    page.text_input(key="depart/0").set_value("2599").run()
     assert "time of day as HH:MM" in page.error[0].value.replace("\\", "")
 
 
 def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
-    page.toggle(key="kept_limited").set_value(True).run()
-    page.slider(key="kept_extra").set_value(5).run()
+    page.toggle(key="limited/0").set_value(True).run()
+    page.slider(key="extra/0").set_value(5).run()
     _, made = page.session_state["last_plan"]
     assert made.routes["energy"].time_s <= 1.05 * made.routes["time"].time_s + 1e-9
 
 
-def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
+def test_too_little_charge_keeps_the_cards_and_offers_enough(asked: Any) -> None:
     page = opened("views/plan.py")
     before = shown(page, "cards")["cards"]
-    page.slider(key="kept_soc").set_value(1).run()
-    page.slider(key="kept_reserve").set_value(1).run()
+    asked(page, "slider", "soc").set_value(1).run()
+    asked(page, "slider", "reserve").set_value(1).run()
     assert not page.exception
     with pytest.raises(NotEnoughChargeError) as refused:
         plan("denver", trip="A", soc_percent=1, reserve_percent=1)
@@ -356,7 +356,7 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     assert shown(page, "map")["routes"]
     page.button(key="use").click().run()
     assert not page.error
-    assert page.slider(key="kept_soc").value == needed
+    assert asked(page, "slider", "soc").value == needed
     assert not shown(page, "cards")["dim"]
 
 
@@ -376,7 +376,7 @@ def test_dimmed_cards_have_the_numbers_of_the_day() -> None:
     page = opened("views/plan.py")
     mild = shown(page, "cards")["cards"]
     page.session_state["kept_soc"] = page.session_state["kept_reserve"] = 1
-    page.slider(key="kept_temperature").set_value(-15).run()
+    page.slider(key="temperature/0").set_value(-15).run()
     assert not page.exception
     assert shown(page, "cards")["dim"]
     cold = shown(page, "cards")["cards"]
@@ -390,7 +390,7 @@ def test_a_request_without_a_way_hides_the_cards_of_another_day() -> None:
     page = opened("views/plan.py")
     page.session_state["kept_stops"] = ["Blake Street & 17th Street"] * 2
     page.session_state["kept_trip"] = ""
-    page.slider(key="kept_temperature").set_value(-15).run()
+    page.slider(key="temperature/0").set_value(-15).run()
     assert page.error
     assert not any(
         each.proto.component_name == "evroute_cards" for each in page.get("bidi_component")
@@ -481,9 +481,9 @@ def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
     assert [each["name"] for each in drawn["layers"] if each["shown"]] == ["range"]
     assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "", "Charge there, %"]
     assert link.items() <= page.query_params.items()
-    page.toggle(key="kept_range").set_value(False)
+    page.toggle(key="range/0").set_value(False)
     page.session_state["kept_risk"] = 1.0
-    page.slider(key="kept_soc").set_value(11).run()
+    page.slider(key="soc/0").set_value(11).run()
     assert not page.exception
     with pytest.raises(NotEnoughChargeError) as refused:
         plan(roads, trip="A", **(request | {"soc_percent": 11, "risk": 0.01}))
@@ -586,11 +586,11 @@ def test_wishes_for_stops_reach_the_plan(tmp_path: Path) -> None:
         assert (stop,) == expected.routes["time"].stops
         assert stop.station == "Later"
         # the inputs change the request, and money counts with stops
-        page.number_input(key="kept_stop_minutes").set_value(7.0)
-        page.multiselect(key="kept_avoid_stations").set_value([])
-        page.radio(key="kept_arrive_how").set_value("charger")
-        page.number_input(key="kept_price").set_value(0.3).run()
-        page.number_input(key="kept_time_value").set_value(9.0).run()
+        page.number_input(key="stop_minutes/0").set_value(7.0)
+        page.multiselect(key="avoid_stations/0").set_value([])
+        page.radio(key="arrive_how/0").set_value("charger")
+        page.number_input(key="price/0").set_value(0.3).run()
+        page.number_input(key="time_value/0").set_value(9.0).run()
         assert not page.error
         asked = page.session_state["last_plan"][1].request
         assert (asked.stop_minutes, asked.avoid_stations, asked.arrive) == (7.0, (), "charger")
@@ -604,12 +604,12 @@ def test_wishes_for_stops_reach_the_plan(tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_the_reserve_ends_at_the_charge() -> None:
+def test_the_reserve_ends_at_the_charge(asked: Any) -> None:
     page = opened("views/plan.py")
-    page.slider(key="kept_soc").set_value(5).run()
+    asked(page, "slider", "soc").set_value(5).run()
     assert not page.exception
-    assert page.slider(key="kept_reserve").max == 5
-    assert page.slider(key="kept_reserve").value == 5
+    assert asked(page, "slider", "reserve").max == 5
+    assert asked(page, "slider", "reserve").value == 5
 
 
 def test_events_of_the_map_set_places_in_order() -> None:
@@ -779,9 +779,9 @@ def test_a_text_with_one_hit_is_that_place_and_one_with_several_offers_them() ->
 
 def test_conditions_show_their_effect() -> None:
     page = opened("views/plan.py")
-    assert not page.session_state["kept_weather"]
-    page.slider(key="kept_temperature").set_value(-10).run()
-    page.slider(key="kept_payload").set_value(300).run()
+    assert not page.session_state["kept_with_temperature"]
+    page.slider(key="temperature/0").set_value(-10).run()
+    page.slider(key="payload/0").set_value(300).run()
     assert not page.exception
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
     asked = page.session_state["last_plan"][1].request
@@ -792,7 +792,7 @@ def test_conditions_show_their_effect() -> None:
 
 
 def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
-    page = linked({"trip": "C", "soc": "50", "weather": "True", "temperature": "-10"})
+    page = linked({"trip": "C", "soc": "50", "temperature": "-10"})
     page.toggle(key="compare").set_value(True).run()
     assert not page.exception
     cars = page.dataframe[0].value.set_index("Car")
@@ -832,14 +832,14 @@ def test_a_full_start_that_loses_regeneration_is_a_warning(
 
 def test_a_link_reopens_its_plan() -> None:
     first = opened("views/plan.py")
-    first.toggle(key="kept_limited").set_value(True).run()
-    first.slider(key="kept_extra").set_value(35).run()
-    first.slider(key="kept_soc").set_value(55).run()
-    first.number_input(key="kept_price").set_value(0.3).run()
-    first.text_input(key="kept_depart").set_value("07:30").run()
+    first.toggle(key="limited/0").set_value(True).run()
+    first.slider(key="extra/0").set_value(35).run()
+    first.slider(key="soc/0").set_value(55).run()
+    first.number_input(key="price/0").set_value(0.3).run()
+    first.text_input(key="depart/0").set_value("07:30").run()
     again = linked(dict(first.query_params))
     assert shown(again, "cards") == shown(first, "cards")
-    assert again.slider(key="kept_soc").value == 55
+    assert again.slider(key="soc/0").value == 55
     assert again.query_params == first.query_params
 
 
@@ -854,7 +854,7 @@ def test_a_link_of_nonsense_opens_the_example() -> None:
 def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
     path = keep(replace(load_network("denver"), name="mine"))
     page = linked({"network": "mine"})
-    assert page.selectbox(key="kept_network").value == "mine"
+    assert page.selectbox(key="network/0").value == "mine"
     path.unlink()
     page.run()
     assert "There is no network 'mine'. This is denver." in page.warning[0].value
@@ -879,9 +879,9 @@ def test_a_goal_that_cannot_be_reached_is_a_sentence_without_ids(
 @pytest.mark.slow
 def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> None:
     page = opened("views/learn.py")
-    page.multiselect(key="kept_methods").set_value(["BI-TS", "BI-UCB"])
-    page.slider(key="kept_horizon").set_value(10)
-    page.slider(key="kept_seeds").set_value(2).run()
+    page.multiselect(key="methods/0").set_value(["BI-TS", "BI-UCB"])
+    page.slider(key="horizon/0").set_value(10)
+    page.slider(key="seeds/0").set_value(2).run()
     assert any("4 runs of 10 trips take about" in each.value for each in page.caption)
     assert shown(page, "map")["hint"].startswith("Press Start")
     run_to_the_end(page)
@@ -910,14 +910,14 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     named = folder.with_name(f"{folder.name}___by_hand")
     shutil.copytree(folder, named)
     runs = stories()
-    runs.multiselect(key="kept_compared").set_value([named.name]).run()
+    runs.multiselect(key="compared/0").set_value([named.name]).run()
     assert not runs.exception
     assert not runs.error
     shutil.rmtree(named)
     runs = stories()
     assert set(runs.dataframe[0].value) == {"BI-TS", "BI-UCB"}
     page = opened("views/plan.py")
-    page.selectbox(key="kept_folder").set_value(folder.name).run()
+    page.selectbox(key="folder/0").set_value(folder.name).run()
     assert not page.exception
     assert page.session_state["kept_vehicle"] == "reference"
     page.session_state["tab"] = "Energy"
@@ -925,9 +925,9 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     assert "90 % of the trips" in " ".join(each.value for each in page.caption)
     assert re.search(r"\([\d.]+ to [\d.]+ %\)", shown(page, "cards")["cards"][0]["arrival"])
     network = opened("views/advanced.py")
-    network.selectbox(key="kept_folder").set_value(folder.name).run()
-    assert network.selectbox(key="kept_seen_by").value == "reference"
-    assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
+    network.selectbox(key="folder/0").set_value(folder.name).run()
+    assert network.selectbox(key="seen_by/0").value == "reference"
+    assert "learned minus physics (Wh per km)" in network.selectbox(key="layer/0").options
     assert "difference (Wh)" in network.dataframe[0].value
 
 
@@ -989,7 +989,7 @@ def test_learn_opens_on_the_shipped_run_without_a_click() -> None:
     )
     chart = json.loads(page.get("vega_lite_chart")[0].proto.spec)
     assert "kWh" in json.dumps(chart)
-    page.slider(key="kept_until:shipped").set_value(1).run()
+    page.slider(key="until:shipped/0").set_value(1).run()
     assert said(run, 1) in words_of(page)
     page.button(key="switch").click().run()
     assert not page.exception
@@ -1000,7 +1000,7 @@ def test_learn_opens_on_the_shipped_run_without_a_click() -> None:
 def test_the_network_page_shows_layers_and_the_source() -> None:
     page = opened("views/advanced.py")
     assert not page.exception
-    assert page.selectbox(key="kept_layer").options[0] == "incline (%)"
+    assert page.selectbox(key="layer/0").options[0] == "incline (%)"
     assert any("1,330 edges" in each.value for each in page.markdown)
 
 
@@ -1019,7 +1019,7 @@ def test_no_page_reads_or_writes_files_outside_its_folders(tmp_path: Path) -> No
     from simulations import folder_name, own_world
 
     page = opened("views/learn.py")
-    page.text_input(key="kept_own_trip").set_value("/etc/trips.csv").run()
+    page.text_input(key="own_trip/0").set_value("/etc/trips.csv").run()
     assert "is a file" in page.error[0].value
     with pytest.raises(EvrouteError, match="physics or sampled-gp"):
         own_world(b'kind = "replay"\nfolder = "/etc"')
@@ -1037,30 +1037,30 @@ def test_no_page_reads_or_writes_files_outside_its_folders(tmp_path: Path) -> No
     }.items():
         link.session_state[name] = value
     link.run()
-    assert link.selectbox(key="kept_network").value == "denver"
-    assert link.selectbox(key="kept_folder").value == "physics alone"
+    assert link.selectbox(key="network/0").value == "denver"
+    assert link.selectbox(key="folder/0").value == "physics alone"
     assert not link.exception
 
 
 def test_nothing_chosen_is_asked_for() -> None:
     page = opened("views/learn.py")
-    page.multiselect(key="kept_methods").set_value([]).run()
+    page.multiselect(key="methods/0").set_value([]).run()
     assert "one method" in page.info[0].value
     assert not page.exception
 
 
 def test_the_sparse_process_is_compared_with_the_chosen_methods() -> None:
     page = opened("views/learn.py")
-    page.slider(key="kept_horizon").set_value(10)
-    page.slider(key="kept_seeds").set_value(1).run()
+    page.slider(key="horizon/0").set_value(10)
+    page.slider(key="seeds/0").set_value(1).run()
     alone = folder_of(page)
-    page.checkbox(key="kept_sparse").check().run()
+    page.checkbox(key="sparse/0").check().run()
     assert not page.exception
     assert any("2 runs of 10 trips take about" in each.value for each in page.caption)
-    page.multiselect(key="kept_methods").set_value(["SVGP-TS"]).run()
+    page.multiselect(key="methods/0").set_value(["SVGP-TS"]).run()
     assert any("1 run of 10 trips takes about" in each.value for each in page.caption)
-    page.checkbox(key="kept_sparse").uncheck()
-    page.multiselect(key="kept_methods").set_value(["recommended"]).run()
+    page.checkbox(key="sparse/0").uncheck()
+    page.multiselect(key="methods/0").set_value(["recommended"]).run()
     assert folder_of(page) == alone
 
 
@@ -1072,7 +1072,7 @@ def folder_of(page: AppTest) -> str:
 
 def test_the_named_methods_are_offered() -> None:
     page = opened("views/learn.py")
-    offered = set(page.multiselect(key="kept_methods").options)
+    offered = set(page.multiselect(key="methods/0").options)
     papers = {"GP-UCB", "GP-BayesUCB", "GP-TS", "BI-UCB", "BI-BayesUCB", "BI-TS", "SVGP-TS"}
     assert {"recommended", "algorithm-3", "ek-ucb", "BKB-radius"} | papers <= offered
     assert len(offered) == len(METHODS)
@@ -1151,21 +1151,23 @@ def test_each_network_keeps_its_places() -> None:
     path = keep(replace(load_network("denver"), name="mine-too"))
     try:
         page = linked({"from": "Blake Street & 17th Street", "to": "Broadway & 20th Street"})
-        page.selectbox(key="kept_network").set_value("mine-too").run()
+        page.selectbox(key="network/0").set_value("mine-too").run()
         assert not page.exception
         assert page.session_state["kept_stops"] == ["", ""]
-        page.selectbox(key="kept_network").set_value("denver").run()
+        page.selectbox(key="network/0").set_value("denver").run()
         assert searches(page)["From"]["shown"] == "Blake Street & 17th Street"
     finally:
         path.unlink()
 
 
-def test_another_city_has_the_usual_charge_and_not_that_of_the_example(other_city: str) -> None:
+def test_another_city_has_the_usual_charge_and_not_that_of_the_example(
+    other_city: str, asked: Any
+) -> None:
     page = linked({})
-    assert page.slider(key="kept_soc").value == 11
-    page.selectbox(key="kept_network").set_value(other_city).run()
+    assert asked(page, "slider", "soc").value == 11
+    asked(page, "selectbox", "network").set_value(other_city).run()
     assert not page.exception
-    assert page.slider(key="kept_soc").value == 80
+    assert asked(page, "slider", "soc").value == 80
     known = json.loads(Path(os.environ["EVROUTE_PROFILE"]).read_text(encoding="utf-8"))
     assert known["inputs"] == {"network": other_city}
 

@@ -17,7 +17,7 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import load_trips
 from evroute.planning.planner import Planner
-from evroute.planning.request import PlanRequest
+from evroute.planning.request import PlanRequest, entries
 from evroute.resources import app_path
 
 with pytest.MonkeyPatch.context() as path:
@@ -100,7 +100,7 @@ def test_names_are_words_and_labels_differ() -> None:
     from layers import layer_named
 
     assert all(name.isidentifier() and name.islower() for name in LAYERS)
-    assert not LAYERS.keys() & {"limited", "weather", "charge", *_TEXTS, *_NUMBERS}
+    assert not LAYERS.keys() & {*entries(), *_TEXTS, *_NUMBERS}
     labels = [layer_named(name).label for name in LAYERS]
     assert len(set(labels)) == len(labels)
     assert all(label[0].isupper() for label in labels)
