@@ -44,6 +44,8 @@ DAY = {
 """Inputs of the day, and the conditions whose effects are shown below them."""
 MOVED = {"wind": "wind {} m/s", "speed": "speed {} %", "payload": "{} kg"}
 """Words of inputs of the day in the label of their chip, once they are moved."""
+DEPARTURES = "departures"
+"""Planner, route and words of the last departures."""
 LOWERED = "lowered_reserve"
 """Wished charge to keep, and the charge to keep that it gave, %."""
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
@@ -199,13 +201,23 @@ def show_effects(request: Request, plan: Plan) -> None:
     effects_wh |= energy_by_change(
         request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
-    request.effects["depart"].caption(sentence(departures(planner_of(request), plan)))
+    request.effects["depart"].caption(sentence(_departures(planner_of(request), plan)))
     for name, place in request.effects.items():
         if name in effects_wh:
             place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
     with request.effects[CARS]:
         if st.toggle("Compare all cars on this trip, by physics", key="compare"):
             show_cars(request.network, request.usual.name, request.conditions, plan)
+
+
+def _departures(planner: Planner, plan: Plan) -> str:
+    """Return the words of `departures`, kept for reruns with the same planner and route."""
+    route = plan.recommended_route.route
+    kept = st.session_state.get(DEPARTURES)
+    if kept is None or kept[0] is not planner or kept[1] != route:
+        kept = planner, route, departures(planner, plan)
+        st.session_state[DEPARTURES] = kept
+    return str(kept[2])
 
 
 def link_of(request: Request) -> dict[str, object]:

@@ -14,9 +14,9 @@ import segno
 import streamlit as st
 from after_trip import after_trip
 from cards import cards_of, distinct_rows
+from driving import MOVED, driving
 from literal import sentence
 from map_component import MapEvent, show_cards, show_energy, show_tab_names
-from on_the_way import MOVED, on_the_way
 from request import Request
 from state import key
 
@@ -61,7 +61,7 @@ STREET_FORMATS = {
 }
 """Digits and widths of `street_table`, pixels."""
 MORE, ENERGY, STREETS, EXPORT = "More routes", "Energy", "Streets", "Export"
-ON_THE_WAY, AFTER = "Driving", "Arrived"
+DRIVING, AFTER = "Driving", "Arrived"
 TAB = "tab"
 """Key of the name of the open tab, empty if none is open."""
 CHOSEN = "chosen_route"
@@ -88,7 +88,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
     roads, planned = request.network, plan.routes[name]
     rows = list(distinct_rows(plan))
     names = [MORE] if len(rows) > 1 else []
-    names += [ENERGY, STREETS, EXPORT, ON_THE_WAY, AFTER]
+    names += [ENERGY, STREETS, EXPORT, DRIVING, AFTER]
     opened = st.session_state.get(TAB, "")
     if st.session_state.pop(MOVED, False):
         st.rerun()  # the car on the map
@@ -107,8 +107,8 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         st.dataframe(table, hide_index=True, column_config=STREET_FORMATS)
     elif opened == EXPORT:
         export(roads, plan, name)
-    elif opened == ON_THE_WAY:
-        on_the_way(roads, plan, name)
+    elif opened == DRIVING:
+        driving(roads, plan, name)
     elif opened == AFTER:
         after_trip(request, plan, name)
 
@@ -117,7 +117,7 @@ def _open(event: MapEvent) -> None:
     """Open the clicked tab, or close it if it is open."""
     before = st.session_state.get(TAB, "")
     st.session_state[TAB] = "" if before == event["name"] else event["name"]
-    st.session_state[MOVED] = ON_THE_WAY in (before, event["name"])
+    st.session_state[MOVED] = DRIVING in (before, event["name"])
 
 
 def _select(event: MapEvent) -> None:

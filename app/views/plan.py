@@ -21,6 +21,7 @@ from cards import (
     time_interval,
 )
 from charge_way import charge_way
+from driving import CAR_ROW, car_pin, take_car
 from forecasts import refused_fastest
 from literal import literal, sentence
 from map_component import (
@@ -36,12 +37,11 @@ from map_component import (
 )
 from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
-from on_the_way import CAR_ROW, car_pin, take_car
 from places import chosen, take_event
 from pydantic import ValidationError
 from request import Request, ask_request, keep_lowered, link_of, planned, planner_of, show_effects
 from road_files import flipped
-from route_tabs import ON_THE_WAY, STOP_FORMATS, TAB, show_tabs, stops_table
+from route_tabs import DRIVING, STOP_FORMATS, TAB, show_tabs, stops_table
 from state import key, put
 from visit import remember_places, show_notices, visit
 
@@ -250,27 +250,22 @@ def draw_map(
     """
     places = request.places if request else tuple(chosen())
     pins = pins_of(roads, places)
+    corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     placing = not all(places) or (request is not None and request.example)
-    drawn: dict[str, Any] = {
+    drawn = routes_drawn(roads, shown, selected) if shown else {"legends": []}
+    if shown and not dim and st.session_state.get(TAB) == DRIVING:
+        pins.append(car_pin(roads, shown.routes[selected]))
+    drawn |= {
         "pins": pins,
         "hint": hint(places, request),
         "dim": dim,
         "click": "send" if placing else "menu",
         "layers": layers_data(request, layers),
-        "legends": [each for layer in layers.values() for each in layer.legends],
     }
-    corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
-    if shown and not dim and st.session_state.get(TAB) == ON_THE_WAY:
-        drawn["pins"] = [*pins, car_pin(roads, shown.routes[selected])]
-    if shown:
-        names = shown_rows(shown, selected)
-        drawn["routes"] = [route_of(roads, shown, name, selected) for name in names]
-        drawn["way"] = charge_way(roads, shown, selected)
-        drawn["spots"] = spots_of(roads, shown, selected)
-        drawn["legends"].insert(0, legend(ENERGY_CLASSES))
-        drawn["legends"].insert(1, legend_of_marks(marks_shown(drawn)))
-        corners += [point for route in drawn["routes"] for point in route["line"]]
-    corners += [corner for layer in layers.values() for corner in layer.corners]
+    corners += [point for route in drawn.get("routes", ()) for point in route["line"]]
+    for layer in layers.values():
+        drawn["legends"] += layer.legends
+        corners += layer.corners
     show_map(
         roads,
         key="map",
@@ -281,12 +276,19 @@ def draw_map(
     )
 
 
-def marks_shown(drawn: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return the marks of the routes for a legend: kind and colour by label."""
-    found = {"other routes": ("line", OTHER_ROUTE)} if len(drawn["routes"]) > 1 else {}
-    for spot in drawn["spots"]:
-        found["stop to charge" if spot["label"] else "lowest charge"] = ("dot", spot["colour"])
-    return found
+def routes_drawn(roads: RoadNetwork, plan: Plan, selected: str) -> dict[str, Any]:
+    """Return the routes of a plan, the charge along the selected one, its spots and the legends."""
+    routes = [route_of(roads, plan, name, selected) for name in shown_rows(plan, selected)]
+    spots = spots_of(roads, plan, selected)
+    marks = {"other routes": ("line", OTHER_ROUTE)} if len(routes) > 1 else {}
+    for spot in spots:
+        marks["stop to charge" if spot["label"] else "lowest charge"] = ("dot", spot["colour"])
+    return {
+        "routes": routes,
+        "way": charge_way(roads, plan, selected),
+        "spots": spots,
+        "legends": [legend(ENERGY_CLASSES), legend_of_marks(marks)],
+    }
 
 
 def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:

@@ -51,6 +51,9 @@ class Driver:
     def button(self, name: str) -> None:
         self.tap(self.page.get_by_role("button", name=re.compile(name)))
 
+    def tab(self, name: str) -> None:
+        self.tap(self.page.get_by_role("tab", name=name))
+
     def type(self, label: str, text: str) -> None:
         self.texts += 1
         self.tap(self.page.get_by_role("combobox", name=label))
@@ -64,7 +67,7 @@ class Driver:
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
     def slide(self, label: str, value: int) -> None:
-        """Tap the line of a slider at a value; arrows mend the last steps."""
+        """Tap the line of a slider at a value; arrows mend the last steps. Then close its chip."""
         slider = self.page.get_by_role("slider", name=label)
         slider.wait_for(state="attached")
         self.page.wait_for_timeout(800)  # the chip opens
@@ -85,6 +88,7 @@ class Driver:
         for _ in range(abs(off)):
             slider.press("ArrowRight" if off > 0 else "ArrowLeft")
         expect(slider).to_have_value(str(value))
+        self.close()
 
     def close(self) -> None:
         """Tap beside an open chip."""
@@ -102,6 +106,12 @@ class Driver:
 
     def sees(self, text: str) -> None:
         expect(self.page.get_by_text(re.compile(text)).first).to_be_visible()
+
+    def sees_button(self, name: str) -> None:
+        expect(self.page.get_by_role("button", name=name)).to_be_visible()
+
+    def sees_an_answer(self) -> None:
+        self.sees("You get there|is not enough")
 
     def sees_pins(self, *labels: str) -> None:
         expect(self.page.locator(".evroute-pin")).to_have_text(list(labels))
@@ -125,8 +135,7 @@ def add_a_stop_by_a_long_press(driver: Driver) -> None:
 def does_20_percent_suffice(driver: Driver) -> None:
     driver.button("^Charge 80 %")
     driver.slide("Charge at the start", 20)
-    driver.close()
-    expect(driver.page.get_by_role("button", name="Charge 20 %")).to_be_visible()
+    driver.sees_button("Charge 20 %")
     driver.sees("You get there")
 
 
@@ -141,20 +150,19 @@ def how_far_does_it_reach(driver: Driver) -> None:
 def plan_a_cold_day(driver: Driver) -> None:
     driver.button("mild")
     driver.slide("Temperature", -5)
-    driver.close()
-    expect(driver.page.get_by_role("button", name="-5 °C")).to_be_visible()
+    driver.sees_button("-5 °C")
 
 
 def streets_of_the_fastest(driver: Driver) -> None:
-    driver.tap(driver.page.get_by_role("tab", name="More routes"))
+    driver.tab("More routes")
     driver.tap(driver.page.locator(".evroute-cards button", has_text="astest"))
     driver.still()
-    driver.tap(driver.page.get_by_role("tab", name="Streets"))
+    driver.tab("Streets")
     expect(driver.page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
 def take_it_on_a_phone(driver: Driver) -> None:
-    driver.tap(driver.page.get_by_role("tab", name="Export"))
+    driver.tab("Export")
     link = driver.page.get_by_role("link", name="Open in Google Maps")
     expect(link).to_have_attribute("href", re.compile("google.com/maps/dir/"))
     expect(driver.page.get_by_role("img", name="Code of the link")).to_be_visible()
@@ -166,7 +174,7 @@ def reopen_by_the_address(driver: Driver) -> None:
     driver.page.reload()
     driver.still()
     driver.sees_pins("A", "1", "B")
-    expect(driver.page.get_by_role("button", name="-5 °C")).to_be_visible()
+    driver.sees_button("-5 °C")
 
 
 def add_own_trips(driver: Driver) -> None:
@@ -206,12 +214,10 @@ def home_work_shop_home(driver: Driver) -> None:
 def winter_night_at_23_percent(driver: Driver) -> None:
     driver.button("-5 °C|mild")
     driver.slide("Temperature", -10)
-    driver.close()
     driver.button("keep 10 %")
     driver.slide("Charge at the start", 23)
-    driver.close()
-    expect(driver.page.get_by_role("button", name="-10 °C")).to_be_visible()
-    driver.sees("You get there|is not enough")
+    driver.sees_button("-10 °C")
+    driver.sees_an_answer()
 
 
 def compare_two_departures(driver: Driver) -> None:
@@ -222,15 +228,15 @@ def compare_two_departures(driver: Driver) -> None:
     driver.page.keyboard.press("Enter")
     driver.still()
     driver.close()
-    expect(driver.page.get_by_role("button", name="Leave 08:15")).to_be_visible()
+    driver.sees_button("Leave 08:15")
 
 
 def plan_with_a_second_car(driver: Driver) -> None:
     driver.tap(driver.page.get_by_role("button", name=re.compile("kWh")))
     driver.type("Vehicle", "id.3 58")
     driver.close()
-    expect(driver.page.get_by_role("button", name="VW ID.3")).to_be_visible()
-    driver.sees("You get there|is not enough")
+    driver.sees_button("VW ID.3")
+    driver.sees_an_answer()
 
 
 def own_roads_with_heights(driver: Driver) -> None:
@@ -243,12 +249,12 @@ def own_roads_with_heights(driver: Driver) -> None:
         inputs.nth(1).set_input_files(heights)
         driver.still()
         inputs.nth(0).set_input_files(roads)
-        expect(driver.page.get_by_role("button", name="My Town")).to_be_visible()
+        driver.sees_button("My Town")
         driver.still()
     driver.close()
     driver.type("From", "Lane 0 & Road 0")
     driver.type("To", "Lane 5 & Road 5")
-    driver.sees("You get there|is not enough")
+    driver.sees_an_answer()
     expect(driver.page.get_by_text("have no heights")).to_have_count(0)
 
 

@@ -1,4 +1,4 @@
-"""On the way: what is left of a planned trip from where the car is, by the charge that it shows.
+"""Driving: what is left of a planned trip from where the car is, by the charge that it shows.
 
 The car is dragged along the way on the map or by a slider, or its place is written. The plan stays
 as it is, and nothing of the drive is kept.
@@ -92,7 +92,7 @@ def take_car(event: MapEvent) -> None:
     st.session_state[WRITTEN] = ""
 
 
-def on_the_way(roads: RoadNetwork, plan: Plan, name: str) -> None:
+def driving(roads: RoadNetwork, plan: Plan, name: str) -> None:
     """Ask where the car is and what charge it shows, and say what is left of the trip.
 
     Parameters
