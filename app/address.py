@@ -16,7 +16,7 @@ KEPT = "kept:texts"
 """Texts of fields that no input shows."""
 
 
-_TEXTS = {"network", "trip", "folder", "run", "route"}
+_TEXTS = {"network", "trip", "folder", "run", "route", "currency"}
 _TEXTS |= {"known_network", "own_trip", "world", "learner", "rule", "seen_by", "layer", "panel"}
 _TRUTHS = {"sparse", "mine", *LAYERS}
 _NUMBERS = {*OWN_NUMBERS, "horizon", "seeds", "until"}

@@ -66,7 +66,7 @@ def shown_rows(plan: Plan, selected: str = "") -> list[str]:
 
 
 def cards_of(
-    roads: RoadNetwork, plan: Plan, names: list[str], selected: str
+    roads: RoadNetwork, plan: Plan, names: list[str], selected: str, currency: str = ""
 ) -> list[dict[str, Any]]:
     """Return the texts of the cards of rows.
 
@@ -80,10 +80,12 @@ def cards_of(
         The rows, from `distinct_rows`.
     selected
         The row that is shown on the map and in the tabs.
+    currency
+        Sign of the money, or empty.
     """
     rows = distinct_rows(plan)
     return [
-        _texts(plan, plan.routes[name])
+        _texts(plan, plan.routes[name], currency)
         | _verdict(plan, name)
         | {
             "name": name,
@@ -138,7 +140,7 @@ def _verdict(plan: Plan, name: str) -> dict[str, str]:
     return {"verdict": words, "arrival": rest, "level": level}
 
 
-def _texts(plan: Plan, planned: PlannedRoute) -> dict[str, Any]:
+def _texts(plan: Plan, planned: PlannedRoute, currency: str) -> dict[str, Any]:
     """Return the numbers of a route.
 
     ``leaves_now_s`` is the time until its arrival if it leaves now, or None at a time of departure.
@@ -147,6 +149,8 @@ def _texts(plan: Plan, planned: PlannedRoute) -> dict[str, Any]:
     ----------
     plan, planned
         The plan and one of its routes.
+    currency
+        Sign of the money, or empty.
     """
     small = max(abs(each.energy_wh) for each in plan.routes.values()) < SMALL_WH
     energy = f"{gained(planned.energy_wh / 1000, 2)} kWh"
@@ -158,7 +162,8 @@ def _texts(plan: Plan, planned: PlannedRoute) -> dict[str, Any]:
     numbers = [f"at {clock}"] if clock else []
     numbers += [took, energy, f"{planned.length_m / 1000:.1f} km"]
     if plan.request.price is not None:
-        numbers.append(f"costs {plan.request.price * planned.energy_wh / 1000:.2f}")
+        cost = plan.request.price * planned.energy_wh / 1000
+        numbers.append(f"costs {cost:.2f} {currency}".rstrip())
     return {"numbers": numbers, "leaves_now_s": None if clock else planned.time_s}
 
 

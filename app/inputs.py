@@ -1,9 +1,9 @@
 """Inputs of the page Plan: a row for each, with widget, first value, range, field and words."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from dataclasses import field as made
+from datetime import time
 from typing import Any
 
 import state
@@ -24,6 +24,10 @@ ANY, PERCENT = "", "at least"
 ENDS = {ANY: "any charge", PERCENT: "a charge (%)", CHARGER: "enough to reach a station"}
 """Words of each wish for the charge at the end."""
 
+CURRENCIES = {"": "", "EUR": "€", "USD": "$", "GBP": "£"}
+CURRENCIES |= {code: code for code in ("CHF", "CZK", "DKK", "HUF", "NOK", "PLN", "SEK")}
+"""Signs of currencies by code. Prices are in the chosen one: no rates are known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
@@ -36,7 +40,8 @@ class Input:
     widget
         Name of its widget of Streamlit, or empty if it has none or one of its own.
     first
-        First value, or None if it depends on the roads or the car.
+        First value, or None for an input that is empty at first, or whose first value depends on
+        the roads or the car.
     allowed
         Range (low, high) or list of the allowed values, or a function that returns it. None allows
         all.
@@ -224,11 +229,12 @@ INPUTS: Mapping[str, Input] = {
         shown=list,
     ),
     "depart": Input(
-        label="Departure (HH:MM)",
-        widget="text_input",
-        first="",
+        label="Departure",
+        widget="time_input",
+        options={"step": 300},
         field="depart",
-        meant=lambda clock: clock_of(clock) or None,
+        shown=time.fromisoformat,
+        meant=lambda clock: f"{clock:%H:%M}" if clock else None,
     ),
     "with_temperature": Input(first=False),
     "temperature": _day("Temperature (°C)", "temperature", 20, (-30, 45), needs="with_temperature"),
@@ -280,6 +286,14 @@ INPUTS: Mapping[str, Input] = {
         needs="price",
         options={"help": "With a price, the plan of least cost is recommended."},
     ),
+    "currency": Input(
+        label="Currency",
+        widget="selectbox",
+        first="",
+        allowed=list(CURRENCIES),
+        options={"format_func": lambda code: code or "none"},
+        said=lambda code: f"money in {code}" if code else "money without a currency",
+    ),
     "mass_kg": _of_car("Mass (kg)", 500.0, 45_000.0, 10.0, "{:g} kg"),
     "drag": _of_car("Drag coefficient", 0.1, 1.5, 0.01, "drag {:g}"),
     "auxiliary_w": _of_car(
@@ -289,12 +303,6 @@ INPUTS: Mapping[str, Input] = {
 }
 """Inputs by name, in the order in which the profile lists them. Those of a car are named with it,
 such as ``drag:renault-zoe``."""
-
-
-def clock_of(text: str) -> str:
-    """Return a time of day such as ``815``, ``8.15`` or ``8:15`` as HH:MM. Others as they are."""
-    written = re.fullmatch(r"([0-9]{1,2})[:.h ]?([0-9]{2})", text.strip())
-    return f"{int(written[1]):02d}:{written[2]}" if written else text.strip()
 
 
 def row_of(name: str) -> Input:
@@ -313,6 +321,8 @@ def start(name: str, first: Any = None) -> Any:
         First value, of an input that has none of its own.
     """
     row = row_of(name)
+    if row.first is None and first is None:
+        return st.session_state.setdefault(state.key(name), None)
     allowed = row.allowed() if callable(row.allowed) else row.allowed
     return state.starting(name, row.first if first is None else first, allowed)
 

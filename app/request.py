@@ -11,7 +11,7 @@ from cache import choose_network, known_network, planner
 from cars import ask_car, show_cars
 from departures import departures
 from example import is_shown
-from inputs import INPUTS, ask, clock_of, start, wishes
+from inputs import CURRENCIES, INPUTS, ask, start, wishes
 from layers import LAYERS
 from literal import literal, sentence
 from naming import car_title, title_of
@@ -230,7 +230,7 @@ def link_of(request: Request) -> dict[str, object]:
     else:
         origin, *via, destination = request.places
         texts |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
-    names = ["network", "route", *request.layers]
+    names = ["network", "route", "currency", *request.layers]
     names += ["folder", "run"] if request.folder else []
     if not request.folder and belief_folder(request.network, request.vehicle).has_manifest:
         names.append("folder")  # else own trips would be the basis of the reopened plan
@@ -318,12 +318,13 @@ def _ask_day(effects: dict[str, DeltaGenerator], *, charges: bool) -> None:
     charges
         Whether the plan may charge on the way.
     """
-    depart = clock_of(start("depart"))
+    depart = start("depart")
     weather = f"{start('temperature'):d} °C" if start("with_temperature") else "mild"
     moved = [MOVED[name].format(start(name)) for name in changed_day()]
-    title = ", ".join([f"Leave {depart or 'now'}", weather, *moved])
+    title = ", ".join([f"Leave {depart:%H:%M}" if depart else "Leave now", weather, *moved])
     with st.popover(literal(title), key="chip:day"):
-        ask("depart")
+        if ask("depart"):
+            st.button("Leave now", on_click=put, args=("depart", None), key="now")
         effects["depart"] = st.empty()
         for name, condition in DAY.items():
             ask(
@@ -334,8 +335,10 @@ def _ask_day(effects: dict[str, DeltaGenerator], *, charges: bool) -> None:
             st.button("A mild day again", on_click=_mild, key="mild")
         limited = ask("limited", disabled=charges)
         ask("extra", disabled=charges or not limited)
-        price = ask("price")
+        money = f"{currency_sign()} per kWh".strip()
+        price = ask("price", label=f"Own price of energy ({money})")
         ask("time_value", disabled=not price)
+        ask("currency")
 
 
 def changed_day() -> list[str]:
@@ -348,3 +351,8 @@ def _mild() -> None:
     put("with_temperature", False)
     for name in DAY:
         put(name, INPUTS[name].first)
+
+
+def currency_sign() -> str:
+    """Return the sign of the currency in which the driver counts, or nothing."""
+    return CURRENCIES[start("currency")]

@@ -17,7 +17,7 @@ from cards import cards_of, distinct_rows
 from driving import MOVED, driving
 from literal import sentence
 from map_component import MapEvent, show_cards, show_energy, show_tab_names
-from request import Request
+from request import Request, currency_sign
 from state import key
 
 from evroute.network.places.names import stretches
@@ -94,7 +94,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         st.rerun()  # the car on the map
     show_tab_names(names, opened, key="tabs", on_event=_open)
     if opened == MORE and len(rows) > 1:
-        cards = cards_of(roads, plan, rows, name)
+        cards = cards_of(roads, plan, rows, name, currency_sign())
         show_cards(cards, key="more", is_list=True, on_event=_select)
         if st.session_state.pop(CHOSEN, False):
             st.rerun()  # the map and the numbers of the page are of the other route

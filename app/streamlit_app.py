@@ -51,9 +51,6 @@ STYLE = """<style>
     background: var(--st-background-color); }
   .st-key-plan > :has(> .st-key-plan-left) { width: 100%; max-width: 100%; }
   .st-key-plan-left { width: 100%; height: auto !important; overflow: visible; }
-  .st-key-places { flex-flow: row wrap; }
-  .st-key-places > [data-testid=stLayoutWrapper] { flex: 1 1 40%; min-width: 0; }
-  .st-key-places .evroute-search input { padding-left: 12px; }
 }
 </style>"""
 st.set_page_config(page_title="evroute", layout="wide")

@@ -39,7 +39,16 @@ from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
-from request import Request, ask_request, keep_lowered, link_of, planned, planner_of, show_effects
+from request import (
+    Request,
+    ask_request,
+    currency_sign,
+    keep_lowered,
+    link_of,
+    planned,
+    planner_of,
+    show_effects,
+)
 from road_files import flipped
 from route_tabs import DRIVING, STOP_FORMATS, TAB, show_tabs, stops_table
 from state import key, put
@@ -88,7 +97,8 @@ def main() -> None:
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
-            cards = cards_of(roads, shown, shown_rows(shown, selected), selected)
+            rows = shown_rows(shown, selected)
+            cards = cards_of(roads, shown, rows, selected, currency_sign())
             lines = lines_below(planner, plan)
             show_cards(cards, key="cards", lines=lines, dim=plan is None, on_event=on_event)
     with right:

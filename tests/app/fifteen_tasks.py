@@ -224,7 +224,8 @@ def compare_two_departures(driver: Driver) -> None:
     driver.button("^Leave ")
     driver.sees("[Tt]raffic is unknown|by your trips|same traffic")
     driver.texts += 1
-    driver.page.get_by_role("textbox", name="Departure").fill("08:15")
+    driver.tap(driver.page.get_by_role("spinbutton", name="hour"))
+    driver.page.keyboard.type("0815")
     driver.page.keyboard.press("Enter")
     driver.still()
     driver.close()

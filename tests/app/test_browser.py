@@ -376,6 +376,8 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
         page.mouse.wheel(0, 500)
         page.wait_for_function(SCROLLED)
         assert page.locator(".evroute-map").bounding_box()["y"] < 60, "the map stays in view"
+    for label in ("From", "To"):
+        assert page.locator(".evroute-search label", has_text=label).bounding_box()["width"] > 10
     tops = {chip.bounding_box()["y"] for chip in page.locator(".st-key-chips button").all()}
     assert len(tops) <= 2, "chips in at most two rows"
     expect(page.locator(".evroute-cards button").first).to_contain_text(re.compile("[0-9]:[0-5]"))

@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import time as clock
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -299,7 +300,7 @@ def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
 
 def test_departure_and_money_equal_the_plan() -> None:
     page = opened("views/plan.py")
-    page.text_input(key="depart/0").set_value("08:15")
+    page.time_input(key="depart/0").set_value(clock(8, 15))
     page.number_input(key="price/0").set_value(0.35).run()
     page.number_input(key="time_value/0").set_value(12.0).run()
     options = {"depart": "08:15", "price": 0.35, "time_value": 12.0}
@@ -311,22 +312,28 @@ def test_departure_and_money_equal_the_plan() -> None:
     assert f"costs {expected.energy_cost('cost'):.2f}" in card["numbers"]
 
 
-@pytest.mark.parametrize(
-    ("written", "clock"),
-    [("815", "08:15"), ("8:15", "08:15"), ("8.15", "08:15"), ("23:59", "23:59"), ("1745", "17:45")],
-)
-def test_a_departure_is_read_as_drivers_write_it(written: str, clock: str) -> None:
+def test_a_departure_is_chosen_on_a_clock_and_can_be_now_again() -> None:
     page = opened("views/plan.py")
-    page.text_input(key="depart/0").set_value(written).run()
-    assert not page.error
-    _, made = page.session_state["last_plan"]
-    assert made.request.depart == clock
+    page.time_input(key="depart/0").set_value(clock(17, 45)).run()
+    assert page.session_state["last_plan"][1].request.depart == "17:45"
+    assert page.query_params["depart"] == "17:45"
+    page.button(key="now").click().run()
+    assert page.session_state["last_plan"][1].request.depart is None
+    assert "depart" not in page.query_params
 
 
-def test_a_departure_that_is_no_time_is_refused_in_one_line() -> None:
-    page = opened("views/plan.py")
-    page.text_input(key="depart/0").set_value("2599").run()
-    assert "time of day as HH:MM" in page.error[0].value.replace("\\", "")
+def test_costs_are_in_the_chosen_currency_also_in_its_link() -> None:
+    page = linked({"trip": "A", "soc": "60", "price": "0.4"})
+    energy_kwh = page.session_state["last_plan"][1].recommended_route.energy_wh / 1000
+    cost = f"costs {0.4 * energy_kwh:.2f}"
+    assert cost in shown(page, "cards")["cards"][0]["numbers"]
+    page.selectbox(key="currency/0").set_value("EUR").run()
+    assert f"{cost} €" in shown(page, "cards")["cards"][0]["numbers"]
+    again = linked(dict(page.query_params))
+    assert f"{cost} €" in shown(again, "cards")["cards"][0]["numbers"]
+    assert not again.warning
+    odd = linked({"trip": "A", "currency": "gold"})
+    assert "currency=gold" in odd.warning[0].value
 
 
 def test_a_time_limit_is_kept() -> None:
@@ -836,7 +843,7 @@ def test_a_link_reopens_its_plan() -> None:
     first.slider(key="extra/0").set_value(35).run()
     first.slider(key="soc/0").set_value(55).run()
     first.number_input(key="price/0").set_value(0.3).run()
-    first.text_input(key="depart/0").set_value("07:30").run()
+    first.time_input(key="depart/0").set_value(clock(7, 30)).run()
     again = linked(dict(first.query_params))
     assert shown(again, "cards") == shown(first, "cards")
     assert again.slider(key="soc/0").value == 55
