@@ -153,13 +153,16 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
     day = energies.under(EQ8_CONDITIONS)
     edge = walk(grid, np.random.default_rng(4), 12)
     route = day.along(edge, None, day.rows.whole(edge))
-    covariance = route.covariance()
-    assert covariance[-1, -1] == pytest.approx(route.variance_wh2)
+    forecast = day.forecast(edge, day.mean_wh[edge])
+    covariance = forecast.reached_wh2
+    assert covariance[-1, -1] == pytest.approx(forecast.std_wh**2)
     assert np.linalg.eigvalsh(covariance).min() > -1e-6 * covariance[-1, -1]
     km = grid.length_m[edge].sum() / 1000
-    left_wh2 = energies.belief.noise.variance(km, route.unknown_wh2)
+    season_wh = day.season_wh_per_minute * day.time_s[edge].sum() / 60
+    off_wh2 = energies.places.unknown_wh2(edge, energies.belief.scales.heights)[-1, -1]
+    left_wh2 = energies.belief.noise.variance(km, season_wh**2 + off_wh2)
     spread = energies.belief.regression.variance(route.row)
-    assert route.variance_wh2 == pytest.approx(spread + left_wh2)
+    assert forecast.std_wh**2 == pytest.approx(spread + left_wh2)
 
 
 @pytest.mark.parametrize("level", [False, True])

@@ -453,7 +453,7 @@ def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
         assert forecast.interval_wh() == pytest.approx(prediction.interval(0.9))
         minutes = energies.times.expect(np.array([hill.row_of[edge] for edge in route.edges]))
         assert minutes["mean_s"] == pytest.approx(route.time_s)
-        assert forecast.numbers() == prediction.numbers() | minutes
+        assert forecast.numbers() == pytest.approx(prediction.numbers() | minutes, rel=1e-12)
         low_wh, high_wh = prediction.interval(0.9)
         arrival = route.charge_forecast.arrival_interval_percent
         assert arrival == pytest.approx((30.0 - high_wh / 100, 30.0 - low_wh / 100))

@@ -12,11 +12,14 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.roads.road_choice import RoadChoice
 from evroute.learning.roads.road_features import RoadFeatures
 from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
+from evroute.learning.trips.kept_trips import FIELD, ROAD, TERM
 from evroute.learning.trips.landmarks import Landmarks
+from evroute.learning.trips.rows import EdgeFeatures
 from evroute.network.heights.stretches import Stretches
 
 
@@ -146,6 +149,75 @@ class TripPlaces:
         network = self.known.network
         features = self.junctions.features(np.arange(network.n_junctions))
         return RiseFeatures(features, network.tail, network.head)
+
+    def row(
+        self, column: IntArray, terms: FloatArray, edge: IntArray, share: FloatArray
+    ) -> FloatArray:
+        """Return the row of a trip: its terms, then the features of fields, (p + f,).
+
+        Parameters
+        ----------
+        column
+            (p + f,) kinds of the columns of the belief.
+        terms
+            (p,) terms of the trip.
+        edge, share
+            (k,) its edges among the roads of the belief, and the share of each that was driven.
+        """
+        row = np.zeros(len(column))
+        row[column == TERM] = terms
+        if (column == ROAD).any():
+            row[column == ROAD] = self.road_features(edge, share).sum(axis=0)
+        row[column == FIELD] = self.rise(edge, share)
+        return row
+
+    def of_edges(
+        self, column: IntArray, b: FloatArray
+    ) -> tuple[list[EdgeFeatures], IntArray, FloatArray]:
+        """Return the features of fields at all edges, the columns of terms, and of junctions.
+
+        Parameters
+        ----------
+        column, b
+            (p + f,) kinds of the columns of the belief, and coefficients.
+
+        Returns
+        -------
+        features, columns, junction_wh
+            Of each field, (p + f',) columns of the terms and of these features, and the learned
+            potential of the junctions, (n_junctions,) Wh.
+        """
+        found = list[EdgeFeatures]()
+        columns = [np.flatnonzero(column == TERM)]
+        junction_wh = np.zeros(self.known.network.n_junctions)
+        if (column == ROAD).any():
+            columns.append(np.flatnonzero(column == ROAD))
+            found.append(self.features_of_roads())
+        if self.junctions is not None and self.heights_unknown:
+            columns.append(np.flatnonzero(column == FIELD))
+            rise = self.features_of_heights()
+            junction_wh = rise.features @ b[columns[-1]]
+            found.append(rise)
+        return found, np.concatenate(columns), junction_wh
+
+    def known_wh2(self, trip: MeasuredTrip, height_std: float) -> float:
+        """Return the variance of a placed trip from its meter and its unknown places, Wh².
+
+        Parameters
+        ----------
+        trip
+            The trip.
+        height_std
+            As in `unknown_wh2`.
+        """
+        edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
+        if not len(edge):  # a total
+            return unknown_wh2
+        if trip.routes > 1:
+            edge = edge[[0, -1]]
+        whole = trip.record is not None or trip.routes > 1
+        driven = None if whole else trip.stretches(self.known.network)
+        return float(unknown_wh2 + self.unknown_wh2(edge, height_std, driven)[-1, -1])
 
     def choose_roads(self) -> None:
         """Choose the roads that have features by the trips since the last change."""

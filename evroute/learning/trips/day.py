@@ -6,7 +6,7 @@ the coefficients in force, which lie in the cone of physical ones. The potential
 rise. A forecast is for the whole trip, with its noise and the spread of past errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,16 +20,18 @@ from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.kept_trips import FIELD
 from evroute.learning.trips.rows import Rows, distinct_arms, portions
-from evroute.learning.trips.sums import Sums
+from evroute.learning.trips.sums import Sums, covariance_in_turn
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
     FADE,
+    MINUTES,
     halted,
+    reached,
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
+from evroute.learning.trips.trip_forecast import TripForecast
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import add_along, way
@@ -52,9 +54,6 @@ class TripDay:
         Terms of the arms and features of fields, those of all arms held.
     columns
         (c,) columns of the belief that they are.
-    unknown_wh2
-        Function that returns the covariance of the energies up to the ends of parts of edges that
-        no column explains, (k, k) Wh².
     places
         Roads that have features.
     times
@@ -71,7 +70,6 @@ class TripDay:
     space: SearchSpace
     rows: Rows
     columns: IntArray
-    unknown_wh2: Callable[[Stretches], FloatArray]
     places: TripPlaces
     times: TripTimes
     season_wh_per_minute: float = 0.0
@@ -191,28 +189,32 @@ class TripDay:
         days, trips
             As in `ForecastsInTurn.forecast_in_turn`.
         """
-        routes, lost_wh = [], 0.0
+        routes, lost_wh = list[Sums](), 0.0
         for day, trip in zip(days, trips, strict=True):
             driven = trip.stretches or day.rows.whole(trip.arms)
             route = day.along(trip.arms, trip.expected, driven)
             lost_wh += float((trip.energy_wh - day.plain_wh(trip.arms, driven)).sum())
             if trip.expected is not None:
-                lost_wh += trip.expected.lost_wh - route.faded_wh
+                faded_wh = day.full_battery_fade * float(route.terms[-1, FADE])
+                lost_wh += trip.expected.lost_wh - faded_wh
             routes.append(route)
-        whole = joined(routes)
-        prediction = self.belief.expect(whole.row, whole.unknown_wh2).shifted(lost_wh)
+        row = np.sum([route.row for route in routes], axis=0)
+        shared_wh = np.sum([route.end[0] for route in routes], axis=0)
+        shared_wh2 = float(shared_wh @ shared_wh)
+        own_wh2 = sum(own for _, own in (route.end for route in routes))
+        prediction = self.belief.expect(row).shifted(lost_wh)
         return TripForecast(
-            replace(prediction, sd_wh=float(np.sqrt(whole.variance_wh2))),
-            whole.covariance,
+            replace(prediction, sd_wh=float(np.sqrt(shared_wh2 + own_wh2))),
+            lambda: covariance_in_turn(routes),
             battery_share=self.battery_share,
-            shared_wh2=lambda: float((whole.spread()[-1] ** 2).sum()),
+            shared_wh2=shared_wh2,
             trip_wh2=float(self.belief.noise.trip_wh**2),
         )
 
     def along(
         self, arms_of_route: IntArray, expected: ChargeTrace | None, driven: Stretches
-    ) -> Along:
-        """Return the energy of one trip along a route.
+    ) -> Sums:
+        """Return the energies of one trip up to the end of each arm of a route.
 
         Parameters
         ----------
@@ -225,29 +227,27 @@ class TripDay:
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
         terms = self.rows.of(arms_of_route, driven, begin_wh)
-        off_landmarks_wh2 = self.unknown_wh2(driven)
-        sums = replace(self.sums(np.cumsum(terms, axis=0)), unknown_wh2=[off_landmarks_wh2])
-        row = np.zeros(len(self.belief.column))
-        row[self.columns] = sums.terms[-1]
-        unknown_wh2 = float(off_landmarks_wh2[-1, -1] + sums.season_wh[-1] ** 2)
-        noise_wh2 = float(self.belief.noise.variance(sums.km[-1], unknown_wh2))
-        return Along(
-            row=row,
-            mean_wh=sums.mean_wh,
-            variance_wh2=self.belief.regression.variance(row) + noise_wh2,
-            unknown_wh2=unknown_wh2,
-            faded_wh=self.full_battery_fade * float(terms[:, FADE].sum()),
-            spread=lambda: sums.shared_wh,
-            own=sums.own_wh2,
-        )
+        return self.sums(np.cumsum(terms, axis=0), [self._unknown_wh2(driven)])
 
-    def sums(self, sums: FloatArray) -> Sums:
+    def sums(self, sums: FloatArray, unknown_wh2: Sequence[FloatArray] = ()) -> Sums:
         """Return the energies of sums of terms (k, c), each since the start of its trip.
 
         Sums without the features of fields have the terms alone, (k, p).
+
+        Parameters
+        ----------
+        sums
+            (k, c) sums of terms of arms.
+        unknown_wh2
+            As in `Sums`.
         """
-        columns, season_wh = self.columns[: sums.shape[1]], self.season_wh_per_minute
-        return Sums.of(self.belief, columns, sums, self._heating, season_wh)
+        terms = reached(sums, self._heating, self.belief.prior)
+        season_wh = self.season_wh_per_minute * terms[:, MINUTES]
+        return Sums(self.belief, self.columns[: sums.shape[1]], terms, season_wh, unknown_wh2)
+
+    def _unknown_wh2(self, driven: Stretches) -> FloatArray:
+        """Return the covariance that no column explains up to the ends of parts, (k, k) Wh²."""
+        return self.places.unknown_wh2(driven.edge, self.belief.scales.heights, driven)
 
     def difference_std_wh(
         self,
@@ -295,7 +295,7 @@ class TripDay:
         along, unknown_wh2 = self._features_along(begun, before), np.zeros(len(arms))
         if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
-            unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
+            unknown_wh2 += np.array([self._unknown_wh2(driven[route])[-1, -1] for route in routes])
         std_wh, root = np.empty(len(arms)), self._turned_root
         for some in portions(len(arms)):
             here = self.sums(self.rows.halted(sums[some], driven[some]))
@@ -321,7 +321,7 @@ class TripDay:
         unknown_wh2 = np.zeros(len(first))
         if self._has_fields:
             trips = np.split(np.arange(len(arms)), first[1:])
-            unknown_wh2 += [self.unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
+            unknown_wh2 += [self._unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
         return sums.mean_wh, sums.variance_wh2(unknown_wh2)
 
     def sums_of_trips(self, trips: TripsTogether) -> Sums:
@@ -332,8 +332,8 @@ class TripDay:
         unknown_wh2 = list[FloatArray]()
         if self._has_fields:
             rows = np.split(np.arange(len(trips.arms)), trips.first[1:])
-            unknown_wh2 = [self.unknown_wh2(trips.stretches[each]) for each in rows]
-        return replace(self.sums(along), unknown_wh2=unknown_wh2, first=trips.first)
+            unknown_wh2 = [self._unknown_wh2(trips.stretches[each]) for each in rows]
+        return replace(self.sums(along, unknown_wh2), first=trips.first)
 
     def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
         """Return upper bounds of risks, (r,), as of `ManyTrips`."""

@@ -30,7 +30,6 @@ from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.road_choice import DEFAULT_ROADS, check_choice, choice_of
-from evroute.learning.roads.trip_fields import TripFields
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
@@ -215,7 +214,7 @@ class TripEnergies(Belief):
         """
         if trip.record is not None:
             then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
-            return self._fields.row(then, trip.edge, self.share(trip))
+            return self.places.row(self.belief.column, then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
         b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
         return self._with_fields(self.rows_on(known).of_trip(trip, b), trip)
@@ -239,7 +238,7 @@ class TripEnergies(Belief):
 
     def _with_fields(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
         """Return the row of a trip with its terms (p,)."""
-        row = self._fields.row(terms, trip.edge, self.share(trip))
+        row = self.places.row(self.belief.column, terms, trip.edge, self.share(trip))
         row[self.belief.column == ROAD] *= trip.routes == 1
         return row
 
@@ -257,7 +256,7 @@ class TripEnergies(Belief):
         row = self.row(trip)
         days = self._state(trip.car).departures.days_before(trip.departed_s)
         belief = self.belief.of_car(trip.car, days)
-        known_wh2 = self._fields.known_wh2(trip, self.network)
+        known_wh2 = self.places.known_wh2(trip, self.belief.scales.heights)
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         time = self.times.expect(
             trip.edge, departed_s=trip.departed_s, routes=trip.routes, share=self.share(trip)
@@ -293,7 +292,7 @@ class TripEnergies(Belief):
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
-            self._fields.known_wh2(trip, self.network),
+            self.places.known_wh2(trip, self.belief.scales.heights),
             season_wh2,
             after_days=days,
             part_wh=heating.energy_wh,
@@ -322,15 +321,13 @@ class TripEnergies(Belief):
         b = belief.present
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
-        fields = self._fields
-        features, columns, learned_wh = fields.of_edges(b)
+        features, columns, learned_wh = self.places.of_edges(belief.column, b)
         space = self._space(conditions, slope * network.elevation_m + learned_wh, b)
         return TripDay(
             belief,
             space,
             self.rows_on(conditions, features, of_all=True),
             columns,
-            lambda driven: fields.unknown_wh2(driven.edge, driven),
             self.places,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
@@ -399,10 +396,6 @@ class TripEnergies(Belief):
     def _places_on(self, known: KnownRoads) -> TripPlaces:
         """Return the places before any trip, on the roads of a belief."""
         return TripPlaces(known, choice_of(self.roads, self.setting, known))
-
-    @property
-    def _fields(self) -> TripFields:
-        return TripFields(self.places, self.belief)
 
     def _choose_roads(self) -> None:
         self.places.choose_roads()

@@ -8,15 +8,13 @@ unknown season, which trips of a day share, and the noise of the trip alone.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from itertools import accumulate
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.heating import Heating
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.kept_trips import KM
-from evroute.learning.trips.terms import MINUTES, reached
 from evroute.learning.trips.trip_belief import TripBelief
 
 
@@ -48,31 +46,6 @@ class Sums:
     unknown_wh2: Sequence[FloatArray] = ()
     first: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
-    @classmethod
-    def of(
-        cls,
-        belief: TripBelief,
-        columns: IntArray,
-        sums: FloatArray,
-        heating: Heating,
-        season_wh_per_minute: float,
-    ) -> Self:
-        """Return the sums on a day.
-
-        Parameters
-        ----------
-        belief, columns
-            As above.
-        sums
-            (k, c) sums of terms of arms.
-        heating
-            Heating and cooling of the day.
-        season_wh_per_minute
-            Deviation at an unknown temperature, Wh per minute. 0 where it is known.
-        """
-        terms = reached(sums, heating, belief.prior)
-        return cls(belief, columns, terms, season_wh_per_minute * terms[:, MINUTES])
-
     @property
     def km(self) -> FloatArray:
         """(k,) length, km."""
@@ -88,6 +61,21 @@ class Sums:
         """(k, r) deviations that the belief shares between trips, by independent causes, Wh."""
         root = self.belief.regression.root[self.columns]
         return np.column_stack([self.terms @ root, self.season_wh])
+
+    @property
+    def row(self) -> FloatArray:
+        """(p,) terms up to the last place, by the columns of the belief."""
+        row = np.zeros(len(self.belief.column))
+        row[self.columns] = self.terms[-1]
+        return row
+
+    @cached_property
+    def end(self) -> tuple[FloatArray, float]:
+        """Shared deviations (r,) of the energy up to the last place, Wh, and own variance, Wh²."""
+        root = self.belief.regression.root[self.columns]
+        unknown_wh2 = self.unknown_wh2[-1][-1, -1] if self.unknown_wh2 else 0.0
+        shared_wh = np.append(self.terms[-1] @ root, self.season_wh[-1])
+        return shared_wh, float(self.belief.noise.variance(self.km[-1], unknown_wh2))
 
     def variance_wh2(self, unknown_wh2: FloatArray | float = 0.0) -> FloatArray:
         """Return the variances of the energies, noise included, (k,) Wh².
@@ -136,3 +124,29 @@ class Sums:
         """
         shared = features.variance(self.terms, root) + self.season_wh**2
         return shared + self.belief.noise.variance(self.km, unknown_wh2)
+
+
+def covariance_in_turn(trips: Sequence[Sums]) -> FloatArray:
+    """Return the covariance of the energies along trips that follow each other, (k, k) Wh².
+
+    What the belief shares between trips adds up, and what concerns one trip alone is independent
+    between trips.
+
+    Parameters
+    ----------
+    trips
+        The trips by one belief, in driving order, with k places.
+    """
+    before = accumulate((each.end[0] for each in trips), initial=np.zeros(()))
+    shared_wh = np.concatenate(
+        [each.shared_wh + end for each, end in zip(trips, before, strict=False)]
+    )
+    own_wh2 = np.zeros((0, 0))
+    for each in trips:
+        known, further = len(own_wh2), each.own_wh2()
+        # the ends of all later trips have the whole energy of the earlier ones
+        grown = np.pad(own_wh2, (0, len(further)), mode="edge" if known else "constant")
+        grown[known:, known:] += further
+        own_wh2 = grown
+    covariance: FloatArray = shared_wh @ shared_wh.T + own_wh2
+    return covariance

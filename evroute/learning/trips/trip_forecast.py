@@ -1,8 +1,7 @@
 """Forecasts of whole trips: energy with intervals, charge along the way, and travel time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from math import ceil
 
 import numpy as np
@@ -22,94 +21,6 @@ from evroute.planning.forecasts.rest import DrivenPart, Left, rest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Along:
-    """Energy of one trip along a route of k arms, by one belief.
-
-    Parameters
-    ----------
-    row
-        (p,) terms of the whole trip, by the columns of the belief.
-    mean_wh
-        (k,) expected energy up to the end of each arm, Wh.
-    variance_wh2
-        Predictive variance of the energy of the whole trip, noise included, Wh².
-    unknown_wh2
-        Part of it that no column explains, Wh².
-    faded_wh
-        Expected energy that a full battery does not take back, Wh.
-    spread
-        Function that returns the deviations of the energies up to the end of each arm that the
-        belief shares between trips of a day, by r independent causes, (k, r) Wh.
-    own
-        Function that returns the (k, k) covariance of the energies up to the end of each arm that
-        is of this trip alone, Wh².
-    """
-
-    row: FloatArray
-    mean_wh: FloatArray
-    variance_wh2: float
-    unknown_wh2: float
-    faded_wh: float
-    spread: Callable[[], FloatArray]
-    own: Callable[[], FloatArray]
-
-    def covariance(self) -> FloatArray:
-        """Return the covariance of the energies up to the end of each arm, (k, k) Wh²."""
-        spread_wh = self.spread()
-        covariance: FloatArray = spread_wh @ spread_wh.T + self.own()
-        return covariance
-
-
-def joined(trips: Sequence[Along]) -> Along:
-    """Return the energy of trips that follow each other, by one belief.
-
-    What the belief shares between trips adds up, and what concerns one trip alone is independent
-    between trips.
-
-    Parameters
-    ----------
-    trips
-        The trips in driving order.
-    """
-    if len(trips) == 1:
-        return trips[0]
-
-    def spread() -> FloatArray:
-        return _in_turn([each.spread() for each in trips])
-
-    def own() -> FloatArray:
-        total = np.zeros((0, 0))
-        for each in trips:
-            known, further = len(total), each.own()
-            # the ends of all later trips have the whole energy of the earlier ones
-            grown = np.pad(total, (0, len(further)), mode="edge" if known else "constant")
-            grown[known:, known:] += further
-            total = grown
-        return total
-
-    ends_wh = np.array([each.spread()[-1] for each in trips])
-    own_wh2 = [
-        each.variance_wh2 - float(end @ end) for each, end in zip(trips, ends_wh, strict=True)
-    ]
-    shared_wh = ends_wh.sum(axis=0)
-    return Along(
-        row=np.sum([each.row for each in trips], axis=0),
-        mean_wh=_in_turn([each.mean_wh for each in trips]),
-        variance_wh2=float(shared_wh @ shared_wh) + sum(own_wh2),
-        unknown_wh2=sum(each.unknown_wh2 for each in trips),
-        faded_wh=sum(each.faded_wh for each in trips),
-        spread=spread,
-        own=own,
-    )
-
-
-def _in_turn(sums: Sequence[FloatArray]) -> FloatArray:
-    """Return cumulative sums of trips, (k, ...) each, as cumulative sums of all of them."""
-    before = accumulate((each[-1] for each in sums[:-1]), initial=np.zeros_like(sums[0][-1]))
-    return np.concatenate([each + offset for each, offset in zip(sums, before, strict=True)])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TripForecast:
     """Forecast of one trip along a route.
 
@@ -126,7 +37,7 @@ class TripForecast:
     battery_share
         Deviation of the size of the battery as a share of it, which moves the charge used.
     shared_wh2
-        Function that returns the part of the variance that trips of a car share, Wh².
+        Part of the variance that trips of a car share, Wh².
     trip_wh2
         Variance of the reading of any trip, which each element of the covariance includes, Wh².
     time_noise_s
@@ -137,7 +48,7 @@ class TripForecast:
     covariance: Callable[[], FloatArray]
     time: Callable[[], Mapping[str, float]] = dict
     battery_share: float = 0.0
-    shared_wh2: Callable[[], float] = float
+    shared_wh2: float = 0.0
     trip_wh2: float = 0.0
     time_noise_s: tuple[float, float, float] = TIME_NOISE_S
 
@@ -169,10 +80,9 @@ class TripForecast:
 
         After n trips of own variance v a shared variance s is ``s / (1 + n s / v)``.
         """
-        shared_wh2 = self.shared_wh2()
-        if not shared_wh2:
+        if not self.shared_wh2:
             return None
-        return max(ceil(3.0 * (self.std_wh**2 - shared_wh2) / shared_wh2), 1)
+        return max(ceil(3.0 * (self.std_wh**2 - self.shared_wh2) / self.shared_wh2), 1)
 
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
