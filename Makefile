@@ -89,7 +89,7 @@ pages: setup ## the pages of results and the README's numbers, from their tables
 	$(BIN)/python -m studies.pages $(if $(RUN),--run $(filter-out all,$(RUN)))
 	$(BIN)/python docs/hooks/plots.py
 
-screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
+screenshots: setup ## pictures of every page of the dashboard, in screenshots/ and docs/images/ (needs Chromium)
 	$(BIN)/python tests/app/screenshots.py
 
 notebooks: setup ## the notebooks at full length, as pages in notebooks/executed/ (some minutes)

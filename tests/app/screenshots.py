@@ -1,5 +1,6 @@
 """``make screenshots``: a picture of every page, light, dark and as wide as a phone, in
-``screenshots/``: ``python tests/app/screenshots.py [NETWORK] [LOOK ...]``.
+``screenshots/``, and those that the docs show, in ``docs/images/``:
+``python tests/app/screenshots.py [NETWORK] [LOOK ...]``. The look ``docs`` has the latter alone.
 """
 
 import os
@@ -15,9 +16,22 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from playwright.sync_api import Page, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
 OUT = Path("screenshots")
+IN_DOCS = Path(__file__).parents[2] / "docs" / "images"
+DOCS = "docs"
+"""Look of the pictures of the docs."""
+SHOWN_IN_DOCS = {"Plan": "plan.png", "Learn": "learn.png"}
+TRIP_IN_DOCS = {
+    "network": "denver",
+    "from": "Stout Street & 18th Street",
+    "to": "East 19th Avenue & Emerson Street",
+    "soc": 11,
+    "reserve": 10,
+    "risk": "10%",
+}
 PATIENCE_MS = 180_000
 CHROMIUM = "/usr/bin/chromium"
 OFFLINE = [
@@ -54,7 +68,10 @@ def main(network: str = "denver", *looks: str) -> None:
         served(Path(folder)) as address,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
-        for look in looks or LOOKS:
+        chosen = looks or (*LOOKS, DOCS)
+        if DOCS in chosen:
+            pictures_of_docs(browser, address)
+        for look in [each for each in chosen if each != DOCS]:
             width, height, scheme = LOOKS[look]
             size = {"width": width, "height": height}
             page = browser.new_page(viewport=size, color_scheme=scheme)
@@ -66,6 +83,25 @@ def main(network: str = "denver", *looks: str) -> None:
                 picture(page, OUT / f"{name.lower().replace(' ', '-')}-{look}.png")
             page.close()
         browser.close()
+
+
+def pictures_of_docs(browser: Browser, address: str) -> None:
+    """Take the pictures that the docs show, in 256 colours."""
+    width, height, scheme = LOOKS["light"]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{address}/?{urlencode(TRIP_IN_DOCS)}")
+    for name, picture in SHOWN_IN_DOCS.items():
+        if name != PAGES[0]:
+            go_to(page, name)
+        settle(page)
+        path = IN_DOCS / picture
+        page.screenshot(path=str(path))
+        with Image.open(path) as taken:
+            small = taken.convert("RGB").quantize(256)
+        small.save(path, optimize=True)
+        print(path)
+    page.close()
 
 
 def go_to(page: Page, name: str) -> None:
