@@ -43,6 +43,43 @@ class Description:
     types: dict[str, Any] = Field(default_factory=dict)  # of a folder of several, to be split
     cars: dict[str, str] = Field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls, method: Mapping[str, Any], setting: Setting, trips: int | None = None
+    ) -> "Description":
+        """Return the description of a belief. Parameters as in `write`."""
+        network, assumed = setting.network, setting.assumed
+        return cls(
+            method=dict(method),
+            prior=assumed.spread,
+            kernel=assumed.kernel,
+            temperature=assumed.temperature,
+            network=network.name,
+            digest=network.digest,
+            vehicle=setting.vehicle,
+            trips=trips,
+            lengthscale=assumed.lengthscale,
+            profile=network.pieces.digest if network.pieces else "",
+        )
+
+    def manifest(self, charging: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the manifest of the folder of the belief.
+
+        Parameters
+        ----------
+        charging
+            Fields of charging of the folder's vehicle, which it keeps beside the numbers.
+        """
+        own = self.method, self.prior, self.kernel, self.profile, self.types, self.cars
+        names = ("method", "prior", "kernel", "profile", "types", "cars")
+        return {
+            "kind": "learned",
+            **{name: value for name, value in zip(names, own, strict=True) if value},
+            "networks": {self.network: self.digest},
+            "vehicle": numbers_of(self.vehicle),
+            **({"charging": dict(charging)} if charging else {}),
+        }
+
 
 _DESCRIPTION = TypeAdapter(Description)
 
@@ -108,19 +145,9 @@ def write(
     state
         Learned arrays by name.
     """
-    about = {
-        "method": dict(method),
-        "prior": setting.assumed.spread,
-        "kernel": setting.assumed.kernel,
-        "lengthscale": setting.assumed.lengthscale,
-        "temperature": setting.assumed.temperature,
-        "network": setting.network.name,
-        "digest": setting.network.digest,
-        "vehicle": setting.vehicle_numbers | charging_of(setting.vehicle),
-        "trips": trips,
-    }
-    if pieces := setting.network.pieces:
-        about["profile"] = pieces.digest
+    description = Description.of(method, setting, trips)
+    about = _DESCRIPTION.dump_python(description, exclude_defaults=True)
+    about["vehicle"] = setting.vehicle_numbers | charging_of(setting.vehicle)
     write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **state})
 
 

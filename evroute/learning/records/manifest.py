@@ -20,6 +20,7 @@ from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.belief import KINDS, MIXED
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.stored import Description
 from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS, model_options
@@ -84,20 +85,7 @@ class Start:
 
     def manifest_of(self, learner: Belief) -> dict[str, Any]:
         """Return the manifest of the folder of a belief."""
-        network, assumed = self.setting.network, self.setting.assumed
-        manifest = {
-            "kind": "learned",
-            "method": learner.method_table,
-            "prior": assumed.spread,
-            "kernel": assumed.kernel,
-            "networks": {network.name: network.digest},
-            "vehicle": self.setting.vehicle_numbers,
-        }
-        if network.pieces:
-            manifest["profile"] = network.pieces.digest
-        if self.charging:
-            manifest["charging"] = dict(self.charging)
-        return manifest
+        return Description.of(learner.method_table, self.setting).manifest(self.charging)
 
 
 @checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))

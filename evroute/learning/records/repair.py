@@ -12,7 +12,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle, numbers_of
+from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
@@ -175,21 +175,7 @@ def _manifests(place: Folder) -> Iterator[dict[str, Any]]:
             about = stored.read(path).about
         except EvrouteError:
             continue
-        manifest: dict[str, Any] = {
-            "kind": "learned",
-            "method": about.method,
-            "prior": about.prior,
-            "kernel": about.kernel,
-            "networks": {about.network: about.digest},
-            "vehicle": numbers_of(about.vehicle),
-        }
-        if about.profile:
-            manifest["profile"] = about.profile
-        if charging := charging_of(about.vehicle):
-            manifest["charging"] = charging
-        if about.types:
-            manifest |= {"types": about.types, "cars": about.cars}
-        yield manifest
+        yield about.manifest(charging_of(about.vehicle))
     for path in reversed(part_paths(place.path)):
         try:
             yield checked_manifest(manifest_of(path), str(path), "")
