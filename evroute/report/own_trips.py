@@ -171,7 +171,7 @@ def coefficient_history(
     """
     rows = {
         belief.trips: (
-            belief.coefficients.coefficients,
+            belief.coefficients,
             np.sqrt(belief.regression.covariance.diagonal()),
         )
         for belief in _refits(learner, measured)

@@ -90,7 +90,7 @@ def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
     gram = of_trips @ of_trips.T + (passes * own_wh2) @ passes.T + np.diag(independent)
     between = of_turns @ of_trips.T + (passes * own_wh2).T[day.space.states.edge]
     mean_wh = of_arms @ prior.mean + between @ np.linalg.solve(gram, wh - rows @ prior.mean)
-    assert not energies.belief.coefficients.moved.any()
+    assert not energies.belief.moved.any()
     today = energies.under(EQ8_CONDITIONS)
     np.testing.assert_allclose(today.posterior().mean_wh, mean_wh, rtol=0, atol=1e-9)
     for trip in trips:  # whose roads lie in whole sections

@@ -181,7 +181,7 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
     posterior = day.posterior()
     off = abs(day.mean_wh[down[0]] - true_wh)
     assert off < 2 * posterior.std_wh[down[0]] + 2 * 20 / np.sqrt(15)
-    learned = energies.belief.coefficients.coefficients
+    learned = energies.belief.coefficients
     assert (
         energies.row(MeasuredTrip("d", np.array(down), np.zeros(1), np.full(1, np.nan))) @ learned
         < 0

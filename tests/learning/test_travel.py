@@ -260,7 +260,7 @@ def test_in_another_place_the_car_counts_and_no_road_does(taught, make_network, 
     later = taught.belief.after(365.0)
     level = taught.belief.prior.level
     assert later.regression.mean[level] == pytest.approx(taught.belief.regression.mean[level] / 2)
-    b = later.coefficients.coefficients
+    b = later.coefficients
     assert expected.mean_wh == pytest.approx(row[terms] @ b[terms])
     km = far.length_m[rows] / 1000
     root = later.regression.root[terms]
@@ -359,9 +359,7 @@ def test_a_belief_of_denver_plans_in_luxembourg_and_says_so(denver: Path) -> Non
     assert "no trip was learned" not in shown
     assert evroute.plan(luxembourg, *edges).note == ""
     moved = Planner(luxembourg, None, belief).belief
-    assert moved.belief.coefficients.coefficients == pytest.approx(
-        belief.belief.coefficients.coefficients, rel=1e-12
-    )
+    assert moved.belief.coefficients == pytest.approx(belief.belief.coefficients, rel=1e-12)
     rows, pace = route.route.rows, moved.pace
     physics = evroute.plan(luxembourg, *edges).routes["energy"]
     assert route.energy_wh != pytest.approx(physics.energy_wh, rel=0.01)

@@ -111,7 +111,7 @@ def test_the_mean_is_held_to_the_cone_and_says_by_how_much() -> None:
         belief.learn(np.array([3.0, height, 0.0]), 330.0 + 2.0 * height)
         belief.learn(np.array([3.0, 0.0, -height]), 330.0 - 6.0 * height)
     assert belief.regression.mean[2] > belief.regression.mean[1]
-    b = belief.coefficients.coefficients
+    b = belief.coefficients
     assert b[2] == pytest.approx(b[1])
     row = np.array([3.0, 10.0, -20.0])
     expected = belief.expect(row)

@@ -287,7 +287,7 @@ def test_heating_is_learned_from_trips_at_many_temperatures(setting) -> None:
         row = energies.row(trip)
         wh = np.full(4, (row[: len(truth)] @ truth + rng.normal(0.0, 50.0)) / 4)
         energies.learn(replace(trip, energy_wh=wh))
-    b = energies.belief.coefficients.coefficients
+    b = energies.belief.coefficients
     sd = np.sqrt(np.diag(energies.belief.regression.covariance))
     assert abs(b[HEATING] - truth[HEATING]) < 3 * sd[HEATING] < 1.0
     assert abs(b[WARM_UP] - truth[WARM_UP]) < 3 * sd[WARM_UP] < 15.0
@@ -381,9 +381,9 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
     spread = energies.belief.expect(energies.row(trip_of(setting.network, OVER))).spread
     assert spread.effective_trips > 20
     terms = energies.belief.column == 0
-    now = energies.belief.coefficients.coefficients
+    now = energies.belief.coefficients
     unchanged.take(trip, unchanged.expect(trip))  # learns without the change
-    b = unchanged.belief.coefficients.coefficients
+    b = unchanged.belief.coefficients
     np.testing.assert_allclose(now[terms], b[: sum(terms)], rtol=1e-6)
     for edges in (OVER, ROUND):  # no road has a deviation any more
         row = energies.row(trip_of(setting.network, edges))
@@ -422,7 +422,7 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
 
 def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     energies = learned(setting)
-    b, prior = energies.belief.coefficients.coefficients, energies.belief.prior.mean
+    b, prior = energies.belief.coefficients, energies.belief.prior.mean
     b = b[: len(prior)] + b[LEVEL] * prior  # the level is a share of the prior
     usual = energies.under(EQ8_CONDITIONS)
     every = np.arange(setting.network.n_edges)

@@ -118,7 +118,7 @@ def test_the_history_is_the_belief_after_as_many_trips(hill: RoadNetwork, tmp_pa
         assert of["sd"][0] * scale == pytest.approx(prior.std[k])
         for row, n in ((1, 3), (3, 12)):
             belief = after[n].belief
-            assert of["mean"][row] * scale == pytest.approx(belief.coefficients.coefficients[k])
+            assert of["mean"][row] * scale == pytest.approx(belief.coefficients[k])
             sd = np.sqrt(belief.regression.covariance[k, k])
             assert of["sd"][row] * scale == pytest.approx(sd)
 

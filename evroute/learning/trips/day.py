@@ -84,7 +84,7 @@ class TripDay:
     @cached_property
     def of_edges(self) -> tuple[FloatArray, float]:
         """(n,) expected energy of each edge without turns, Wh, and the factor of turns."""
-        return self.rows.of_edges(self.belief.coefficients.coefficients[self.columns])
+        return self.rows.of_edges(self.belief.coefficients[self.columns])
 
     @property
     def time_s(self) -> FloatArray:
@@ -129,7 +129,7 @@ class TripDay:
         if not self.space.halts:
             return np.zeros(self.space.edges.size)
         of_halt = halted(np.zeros(len(self.belief.prior.mean)), 1.0, self.belief.prior)
-        present = self.belief.coefficients.coefficients[: len(of_halt)]
+        present = self.belief.coefficients[: len(of_halt)]
         return float(of_halt @ present) * self.rows.halt_wh
 
     def posterior(self) -> Belief:
@@ -150,7 +150,7 @@ class TripDay:
         arms, stretches
             (k,) arms, and the part of each arm's edge.
         """
-        coefficients = self.belief.coefficients.coefficients[self.columns]
+        coefficients = self.belief.coefficients[self.columns]
         return by_row(self.rows.of(arms, stretches.onward()), coefficients)
 
     def forecast(

@@ -216,7 +216,7 @@ class TripEnergies(Belief):
             then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
             return self.places.row(self.belief.column, then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
-        b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
+        b = self.belief.coefficients[: len(self.belief.prior.mean)]
         return self._with_fields(self.rows_on(known).of_trip(trip, b), trip)
 
     def rows_on(

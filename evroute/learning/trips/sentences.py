@@ -160,7 +160,7 @@ def heating(belief: TripBelief) -> str:
 def contradictions(belief: TripBelief) -> Iterator[str]:
     """Yield the coefficients that are far from the vehicle file, and the fields to change."""
     distance = (
-        belief.coefficients.coefficients[: len(belief.prior.mean)] - belief.prior.mean
+        belief.coefficients[: len(belief.prior.mean)] - belief.prior.mean
     ) / belief.prior.std
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (

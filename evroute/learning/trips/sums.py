@@ -54,7 +54,7 @@ class Sums:
     @property
     def mean_wh(self) -> FloatArray:
         """(k,) expected energies, Wh."""
-        return self.terms @ self.belief.coefficients.coefficients[self.columns]
+        return self.terms @ self.belief.coefficients[self.columns]
 
     @cached_property
     def shared_wh(self) -> FloatArray:

@@ -31,7 +31,7 @@ from evroute.learning.fleet.car_effects import STD_OF_CARS, CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import kept_trips, scales
-from evroute.learning.trips.cone import Physical, constrained_mode
+from evroute.learning.trips.cone import constrained_mode
 from evroute.learning.trips.kept_trips import FIELD, KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise import START, TripNoiseScale
@@ -69,6 +69,8 @@ class TripBelief:
         Posterior of the coefficients and of the features of the fields.
     cars
         Effects of named cars, or empty.
+    coefficients, moved
+        (p + f,) coefficients in force, the constrained mode, and how far it is from the mean.
     """
 
     def __init__(
@@ -122,14 +124,9 @@ class TripBelief:
         return self._errors.changed
 
     @property
-    def coefficients(self) -> Physical:
-        """Coefficients in force: the constrained mode, and how far it is from the mean."""
-        return self._mean
-
-    @property
     def present(self) -> FloatArray:
         """Coefficients in force, the terms' own with the level's share of their prior means."""
-        b = self._mean.coefficients.copy()
+        b = self.coefficients.copy()
         if self.prior.level is not None:
             b[: len(self.prior.mean)] += b[self.prior.level] * self.prior.multiplied
         return b
@@ -184,11 +181,11 @@ class TripBelief:
         """
         noise = float(self.noise.variance(row[KM], known_wh2))
         return TripPrediction(
-            mean_wh=float(row @ self._mean.coefficients),
+            mean_wh=float(row @ self.coefficients),
             sd_wh=float(np.sqrt(self.regression.variance(row) + noise)),
             spread=self._errors.spread(self._car),
             trips=self.trips,
-            moved_wh=float(row @ self._mean.moved),
+            moved_wh=float(row @ self.moved),
         )
 
     def learn(
@@ -391,4 +388,5 @@ class TripBelief:
         """Put in force the mean that follows from the learned state."""
         cone = np.zeros((len(self.prior.cone), len(self.column)))
         cone[:, self.column == TERM] = self.prior.cone
-        self._mean = constrained_mode(self.regression.mean, self.regression.root, cone)
+        mode = constrained_mode(self.regression.mean, self.regression.root, cone)
+        self.coefficients, self.moved = mode.coefficients, mode.moved

@@ -126,9 +126,7 @@ class Usual:
     def _consumption(self, rows: Sequence[FloatArray]) -> Consumption:
         """Return mean and deviation for rows of terms, (p,) each."""
         variance = [self.belief.regression.variance(row) for row in rows]
-        return Consumption(
-            np.array(rows) @ self.belief.coefficients.coefficients, np.sqrt(variance)
-        )
+        return Consumption(np.array(rows) @ self.belief.coefficients, np.sqrt(variance))
 
 
 def usual_trip(belief: TripBelief, vehicle: Vehicle) -> Usual | None:
