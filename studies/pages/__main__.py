@@ -3,6 +3,7 @@
     python -m studies.pages                        # write the pages, the paper and the README
     python -m studies.pages --run                  # first compute the tables that take minutes
     python -m studies.pages --run savings battery  # these alone
+    python -m studies.pages --older                # name the tables of older roads or code
 
 A page is a template beside this file. ``at("savings", "extra time: mean", "Monaco")`` is a cell of
 docs/tables/savings.csv, ``table("savings")`` the whole table with its command and commit, and
@@ -35,6 +36,8 @@ PAGES = {
     "papers": "papers",
 }
 """Pages of docs/results, and the modules that compute their tables."""
+PROGRAM = re.compile(r"\b(?:studies|tests|data)/[\w./-]+\.(?:py|toml)")
+"""Files of the tree that a command names."""
 README = re.compile(r"(?<=<!-- numbers: make pages -->\n).*?(?=<!-- end of numbers -->)", re.S)
 
 
@@ -112,11 +115,37 @@ def runs() -> dict[str, Callable[[], None]]:
     return found
 
 
+def older() -> list[list[str]]:
+    """Return name, date, reason and way to a new one of each table older than the code.
+
+    A table is older if its head says so, or if its command names a program that left the tree.
+    """
+    known, roads = runs(), tables.load(tables.ROADS)
+    rows = []
+    for path in sorted(tables.FOLDER.glob("*.csv")):
+        table = tables.load(path.stem)
+        command = table.head["command"]
+        programs = PROGRAM.findall(command)
+        gone = [each for each in programs if not (ROOT / each).exists()]
+        if not (table.outdated(roads) or "older" in table.head or gone):
+            continue
+        way = f"program in the history: {', '.join(gone)}" if gone else command
+        way = f"python -m studies.pages --run {path.stem}" if path.stem in known else way
+        taken = f", {table.head['run']}" if "run" in table.head else ""
+        rows.append([path.stem, table.head["date"], table.head.get("older", ""), way + taken])
+    return rows
+
+
 def main() -> None:
     """Compute tables where asked to, and write the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", nargs="*", metavar="TABLE", help="tables to compute, or all")
+    parser.add_argument("--older", action="store_true", help="name older tables alone")
     given = parser.parse_args()
+    if given.older:
+        for row in older():
+            print(" | ".join(row))
+        return
     if given.run is not None:
         known = runs()
         if unknown := set(given.run) - known.keys():
