@@ -11,11 +11,12 @@ import numpy as np
 import evroute
 from evroute.experiments.experiment import load_experiment
 from evroute.report.abstract import faster
+from evroute.report.charts.interval_scores import interval_table
 from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.worlds import saved_shares
 from evroute.report.results import read_rounds
 from evroute.resources import data_path
-from studies.pages.tables import store
+from studies.pages.tables import ROOT, store
 
 
 def demo_worlds() -> None:
@@ -46,6 +47,30 @@ def demo_worlds() -> None:
     store("demo-worlds", columns, rows, command=command, networks=("denver",))
 
 
+def intervals_worlds() -> None:
+    """Write how three kinds of intervals hold in every world, by ``recommended``.
+
+    The runs are kept in ``runs/worlds-coverage``, and played where they are not there.
+    """
+    coverage = load_experiment(data_path("experiments", "worlds-coverage.toml"))
+    rounds = read_rounds(evroute.simulate(coverage, ROOT / "runs" / "worlds-coverage"))
+    guarded = rounds[rounds["method"].str.contains("guarded")]
+    rows = []
+    for world, of_world in guarded.groupby("world", sort=False):
+        found = interval_table(of_world.assign(trip="A and B")).reset_index()
+        for routes in ("chosen", "random"):
+            cells = [
+                of.iloc[0][["held (%)", "width (Wh)", "interval score (Wh)"]]
+                for kind in INTERVALS
+                if len(of := found[(found["routes"] == routes) & (found["interval"] == kind)])
+            ]
+            texts = [", ".join(f"{number:.0f}" for number in of) for of in cells]
+            rows.append([f"{world}, {routes}", *texts, *["–"] * (len(INTERVALS) - len(texts))])
+    columns = ["world, routes", "Gaussian", "conformal", "no model: Wh per km of past trips"]
+    command = "python -m studies.pages --run intervals-worlds"
+    store("intervals-worlds", columns, rows, command=command, networks=("monaco",))
+
+
 def small(names: tuple[str, ...]) -> list[list[str]]:
     """Return energies of ten runs of eight trips in Denver: driven, by eq. 8, and the best."""
     wanted = evroute.Experiment.model_validate(
@@ -67,4 +92,5 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["method, world", "driven, Wh", "eq. 8 route, Wh", "best route, Wh"]
-RUNS = {"demo-worlds": demo_worlds}
+RUNS = {"demo-worlds": demo_worlds, "intervals-worlds": intervals_worlds}
+INTERVALS = ("Gaussian", "conformal", "energy per km of past trips")

@@ -7,7 +7,7 @@ import pytest
 
 from evroute.network.catalog import load_network
 from studies.pages import tables
-from studies.pages.__main__ import HERE, PAGES, ROOT, program, written
+from studies.pages.__main__ import HERE, PAGES, ROOT, older, program, written
 
 TABLES = sorted(path.stem for path in tables.FOLDER.glob("*.csv"))
 RUN_TABLES = sorted((ROOT / "data").glob("*/*.runs.csv"))
@@ -88,3 +88,12 @@ def test_ten_rows_of_a_page_are_computed_again(page: str, request: pytest.Fixtur
     assert names == ("denver",) or again == stored.rows
     text = (ROOT / "docs" / "results" / f"{page}.md").read_text(encoding="utf-8")
     assert all(f"| {' | '.join(row)} |" in text for row in again)
+
+
+def test_the_list_of_older_tables_names_a_way_to_each() -> None:
+    rows = {name: way for name, _, _, way in older()}
+    stated = {name for name in TABLES if "older" in tables.load(name).head}
+    assert stated <= rows.keys()
+    assert "program in the history: studies/hilly_car.py" in rows["hilly-car"]
+    assert rows["sumo-worlds"].endswith("a night, 30 of 40 runs")
+    assert "networks" not in rows
