@@ -27,6 +27,8 @@ MARGIN = 6
 """Of the line of a slider in its box, pixels."""
 LEARNING_FOUND_S = 10.0
 """Most seconds from the link of Learn to its sentence."""
+ANSWERED = "[role=listbox]:popover-open[aria-busy=false]"
+"""List of suggestions for all letters."""
 LOOKS = PICTURED | {"small-phone": (360, 740, "light")}
 LOG = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
 
@@ -58,7 +60,7 @@ class Driver:
         self.texts += 1
         self.tap(self.page.get_by_role("combobox", name=label))
         self.page.keyboard.type(text)
-        self.tap(self.page.get_by_role("option"))
+        self.tap(self.page.locator(f"{ANSWERED} [role=option]"))
         self.still()
 
     def map_point(self, x: float, y: float) -> tuple[float, float]:
