@@ -174,7 +174,8 @@ def test_a_belief_learns_on_after_a_closure_as_if_nothing_was_closed(taught, gri
     """Trips off the closed edge, past the next fit of the noise and of roads.
 
     By the driver's physics cars reach other speeds on roads that lead straight to the edge. By the
-    kernel roads that it joined are less alike.
+    kernel roads that it joined are less alike, and other inducing roads may be chosen, so forecasts
+    are alike within a tenth of their deviation.
     """
     near = 1e-2 if taught.physics == "driving" or taught.roads == "kernel" else 1e-8
     closed = close(grid, named(grid, [CLOSED]), "roadworks")
@@ -187,7 +188,12 @@ def test_a_belief_learns_on_after_a_closure_as_if_nothing_was_closed(taught, gri
             each.expected(MeasuredTrip(f"more {i}", edge, wh, seconds, 3600.0 * i))
             for each, edge in ((taught, rows), (moved, here))
         ]
-        assert_same(*expected, near)
+        if taught.roads == "kernel":
+            one, other = expected
+            for name in ("predicted_wh", "low90_wh", "high90_wh"):
+                assert abs(one[name] - other[name]) < 0.1 * one["predicted_sd_wh"]
+        else:
+            assert_same(*expected, near)
         for each, edge in ((taught, rows), (moved, here)):
             each.learn(MeasuredTrip(f"more {i}", edge, wh, seconds, 3600.0 * i))
     # coefficients of other inducing roads are other numbers
