@@ -328,7 +328,7 @@ def _bounded(
         for begin in range(0, len(positions), TOGETHER):
             batch = positions[begin : begin + TOGETHER]
             routes = [tree.route(position) for position in batch.tolist()]
-            bounds = np.array(risks.most_of(routes, battery))
+            bounds = np.array(risks.bounds_of(routes, battery)[1])
             safe[batch] |= bounds <= risk
             for position in batch[bounds <= risk - ERROR].tolist():
                 safe[way(tree.before, position)] = True
@@ -420,12 +420,9 @@ def _least_percents(
 def _keep(planner: Planner, routes: Sequence[Route], battery: Battery, risk: float) -> BoolArray:
     """Return which of some routes keep a risk, (r,): by bounds, and one by one between them."""
     risks = planner.forecasts.risks()
-    possible = np.array(risks.least_of(routes, battery)) <= risk
-    kept = np.zeros(len(routes), dtype=np.bool_)
-    if risks.bounded and possible.any():
-        bounds = risks.most_of([routes[k] for k in np.flatnonzero(possible).tolist()], battery)
-        kept[possible] = np.array(bounds) <= risk
-    for k in np.flatnonzero(possible & ~kept).tolist():
+    least, most = map(np.array, risks.bounds_of(routes, battery))
+    kept: BoolArray = most <= risk
+    for k in np.flatnonzero((least <= risk) & ~kept).tolist():
         kept[k] = risks.risk_of(routes[k], battery) <= risk
     return kept
 

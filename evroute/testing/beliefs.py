@@ -17,10 +17,9 @@ from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.stored import read
 from evroute.methods.setting import Setting
-from evroute.planning.forecasts.many_trips import ManyTrips
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
-from evroute.testing.days import arms_of, forecast_of, parts_wh, trips_to_each, trips_together
+from evroute.testing.days import arms_of, forecast_of, parts_wh, trips_to_each
 from evroute.testing.roads import hill
 
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
@@ -233,13 +232,6 @@ def the_day_forecasts_what_the_belief_expects(subject: Subject) -> None:
         for k, std_wh in enumerate(reached, start=1):
             part, _ = forecast_of(day, arms[:k])
             close(std_wh, part.std_wh, "the deviations on the way", rtol=1e-6)
-        if isinstance(day, ManyTrips):
-            trips = [arms[:k] for k in range(1, len(arms) + 1)]
-            mean_wh, variance_wh2 = day.moments_of_trips(*trips_together(day, trips))
-            alone = [forecast_of(day, each)[0] for each in trips]
-            close(mean_wh, [each.mean_wh for each in alone], "means together", rtol=1e-9)
-            deviations = np.sqrt(variance_wh2), [each.std_wh for each in alone]
-            close(*deviations, "deviations together", rtol=1e-9)
 
 
 def a_difference_of_routes_leaves_out_all_that_they_share(subject: Subject) -> None:

@@ -35,10 +35,8 @@ def trips_to_each(day: Day, arms: IntArray) -> Stretches:
     return replace(whole, halts=np.full(len(arms), day.space.halts))
 
 
-def trips_together(
-    day: Day, trips: Sequence[IntArray]
-) -> tuple[IntArray, IntArray, FloatArray, Stretches]:
-    """Return trips over whole edges as `ManyTrips.moments_of_trips` takes them, with little charge.
+def trips_together(day: Day, trips: Sequence[IntArray]) -> tuple[IntArray, IntArray, Stretches]:
+    """Return the arms of trips over whole edges, the first of each, and the parts of edges.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ def trips_together(
     routes = [Route(tuple(day.space.states.edge[each].tolist())) for each in trips]
     driven = Stretches.of_routes(day.space.edges.network, routes, halts=day.space.halts)
     first = np.cumsum([0, *map(len, trips[:-1])])
-    return arms, first, np.full(len(arms), 50.0), driven
+    return arms, first, driven
 
 
 def parts_wh(day: Day, arms: IntArray) -> tuple[FloatArray, FloatArray]:

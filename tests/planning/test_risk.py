@@ -191,19 +191,12 @@ def test_bounds_of_many_routes_are_equal_to_bounds_of_single_routes(
         last_m = float(network.length_m[edges[-1]])
         walks.append(Route(tuple(edges), 0.3 * float(network.length_m[edges[0]]), 0.6 * last_m))
     risks = planner.forecasts.risks()
-    together = risks.least_of(walks, battery)
-    alone = [risks.least_of([route], battery)[0] for route in walks]
-    assert together == pytest.approx(alone, rel=1e-9, abs=1e-12)
-    for route, least in zip(walks, together, strict=True):
-        assert least <= risks.risk_of(route, battery) + 1e-9
-    assert (0.0 in together) == (start_percent > 50.0)
-    most, most_alone = (
-        risks.most_of(walks, battery),
-        [risks.most_of([each], battery)[0] for each in walks],
-    )
-    assert most == pytest.approx(most_alone, rel=1e-9)
-    for route, bound in zip(walks, most, strict=True):
-        assert bound >= risks.risk_of(route, battery) - ERROR
+    together = risks.bounds_of(walks, battery)
+    alone = zip(*(risks.bounds_of([each], battery) for each in walks), strict=True)
+    for bounds, each in zip(together, alone, strict=True):
+        assert bounds == pytest.approx([bound for (bound,) in each], rel=1e-9, abs=1e-12)
+    for route, least, most in zip(walks, *together, strict=True):
+        assert least <= risks.risk_of(route, battery) <= most + ERROR
 
 
 def test_a_plan_prints_the_risk_that_it_keeps() -> None:

@@ -20,8 +20,8 @@ def bounds_of(
     trips: TripsTogether,
     reserve_wh: float,
     battery_share: float,
-) -> FloatArray:
-    """Return upper bounds of the probabilities that trips ever fall below a reserve, (r,).
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of the probabilities that trips ever fall below a reserve, (r,) each.
 
     Parameters
     ----------
@@ -43,4 +43,6 @@ def bounds_of(
     worst = least[np.searchsorted(trip[least], np.arange(len(first)))]
     at = worst[trip]
     shared = (sums.covariance_with(at) + used_wh * used_wh[at]) / (std_wh * std_wh[at])
-    return spread.passages(passage_bounds(deviates, shared, first, worst, spread.nu))
+    low, high = passage_bounds(deviates, shared, first, worst, spread.nu)
+    # scipy returns plus infinity as the quantile of 0
+    return np.where(low > 0.0, spread.passages(low), 0.0), spread.passages(high)

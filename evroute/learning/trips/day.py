@@ -19,7 +19,7 @@ from evroute.learning.roads.passages import bounds_of
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.kept_trips import FIELD
-from evroute.learning.trips.rows import Rows, distinct_arms, portions
+from evroute.learning.trips.rows import Rows, portions
 from evroute.learning.trips.sums import Sums, covariance_in_turn
 from evroute.learning.trips.terms import (
     AUXILIARY,
@@ -303,30 +303,9 @@ class TripDay:
             std_wh[some] = np.sqrt(variance_wh2)
         return std_wh
 
-    def moments_of_trips(
-        self, arms: IntArray, first: IntArray, charge_wh: FloatArray, stretches: Stretches
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return expected energies, (r,) Wh, and variances, (r,) Wh², of r trips.
-
-        Parameters
-        ----------
-        arms, first, charge_wh, stretches
-            As in `ManyTrips.moments_of_trips`.
-        """
-        full_wh = self.rows.vehicle.battery_kwh * 10.0 * self.rows.vehicle.full_battery_percent
-        alone = stretches.halts | (charge_wh > full_wh * (1.0 - 1e-9))
-        alone[self.rows.cut(stretches)] = True
-        at, times = distinct_arms(arms, first, alone)
-        sums = self.sums(times @ self.rows.of(arms[at], stretches[at], charge_wh[at]))
-        unknown_wh2 = np.zeros(len(first))
-        if self._has_fields:
-            trips = np.split(np.arange(len(arms)), first[1:])
-            unknown_wh2 += [self._unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
-        return sums.mean_wh, sums.variance_wh2(unknown_wh2)
-
     def sums_of_trips(self, trips: TripsTogether) -> Sums:
         """Return the energies of trips up to the ends of their arms."""
-        terms = self.rows.of(trips.arms, trips.stretches, trips.begin_wh)
+        terms = self.rows.of(trips.arms, trips.stretches, trips.begin_wh / trips.size)
         along = np.cumsum(terms, axis=0)
         along -= np.vstack([np.zeros(along.shape[1]), along])[trips.first][trips.trip]
         unknown_wh2 = list[FloatArray]()
@@ -335,8 +314,10 @@ class TripDay:
             unknown_wh2 = [self._unknown_wh2(trips.stretches[each]) for each in rows]
         return replace(self.sums(along, unknown_wh2), first=trips.first)
 
-    def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
-        """Return upper bounds of risks, (r,), as of `ManyTrips`."""
+    def passage_bounds(
+        self, trips: TripsTogether, reserve_wh: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper bounds of risks, (r,), as of `ManyTrips`."""
         spread = self.belief.expect(np.zeros(len(self.belief.column))).spread
         sums = self.sums_of_trips(trips)
         return bounds_of(spread, sums, trips, reserve_wh, self.battery_share)

@@ -18,9 +18,8 @@ from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import flow_on, speed_factors
 from evroute.energy.turn_prior import TurnEnergy
@@ -97,34 +96,6 @@ def portions(n: int) -> Iterator[slice]:
     """Yield slices of `AT_ONCE` of n rows, so that their temporary numbers take little memory."""
     for start in range(0, n, AT_ONCE):
         yield slice(start, min(start + AT_ONCE, n))
-
-
-def distinct_arms(arms: IntArray, first: IntArray, alone: BoolArray) -> tuple[IntArray, csr_matrix]:
-    """Return the different arms of several trips, and how often each trip drives each.
-
-    Parameters
-    ----------
-    arms
-        (k,) arms of all trips, one trip after the other.
-    first
-        (r,) position of the first arm of each.
-    alone
-        (k,) arms that are kept as they are, even if they repeat.
-
-    Returns
-    -------
-    positions
-        (d,) a position of each different arm.
-    times
-        (r, d) how often each trip drives it.
-    """
-    shared, kept = np.flatnonzero(~alone), np.flatnonzero(alone)
-    distinct, at, place = np.unique(arms[shared], return_index=True, return_inverse=True)
-    column = np.empty(len(arms), dtype=np.int64)
-    column[shared], column[kept] = place, len(distinct) + np.arange(len(kept))
-    positions = np.concatenate([shared[at], kept])
-    starts, shape = np.append(first, len(arms)), (len(first), len(positions))
-    return positions, csr_matrix((np.ones(len(arms)), column, starts), shape=shape)
 
 
 @lru_cache(maxsize=4)

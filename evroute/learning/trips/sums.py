@@ -77,16 +77,6 @@ class Sums:
         shared_wh = np.append(self.terms[-1] @ root, self.season_wh[-1])
         return shared_wh, float(self.belief.noise.variance(self.km[-1], unknown_wh2))
 
-    def variance_wh2(self, unknown_wh2: FloatArray | float = 0.0) -> FloatArray:
-        """Return the variances of the energies, noise included, (k,) Wh².
-
-        Parameters
-        ----------
-        unknown_wh2
-            (k,) variances that no column explains, Wh².
-        """
-        return (self.shared_wh**2).sum(axis=1) + self.belief.noise.variance(self.km, unknown_wh2)
-
     def own_wh2(self) -> FloatArray:
         """Return the covariance of the energies that is of one trip alone, (k, k) Wh²."""
         own: FloatArray = self.belief.noise.covariance(self.km)
@@ -120,7 +110,7 @@ class Sums:
         root
             Root of the covariance of terms and features.
         unknown_wh2
-            As in `variance_wh2`.
+            (k,) variances that no column explains, Wh².
         """
         shared = features.variance(self.terms, root) + self.season_wh**2
         return shared + self.belief.noise.variance(self.km, unknown_wh2)

@@ -6,7 +6,7 @@ probability that any e_j exceeds its room is integrated over g at the point with
 deviations, in closed form, over R and the rest of g by `N_POINTS` lattice points and their mirror
 images.
 
-For many trips at once there is an upper bound without these points: a trip exceeds its room at the
+For many trips at once there are bounds without these points: a trip exceeds its room at the
 point with the least room in deviations, or at another point and not there. The probabilities of
 two points are sums over steps of the error at the other point.
 """
@@ -70,10 +70,11 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
 
 def passage_bounds(
     deviates: FloatArray, shared: FloatArray, first: IntArray, worst: IntArray, nu: float
-) -> FloatArray:
-    """Return upper bounds of the probabilities that an error of a trip exceeds its room, (r,).
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of the probabilities that an error of a trip exceeds its room, (r,) each.
 
-    They are 1 where the least room is negative.
+    The lower ones are the probabilities at the points with the least room. The upper ones are 1
+    where that is negative.
 
     Parameters
     ----------
@@ -102,8 +103,9 @@ def passage_bounds(
     within = _beyond(error, nu) - np.column_stack([_beyond(error[:, 1:], nu), np.zeros(len(own))])
     above, shared, apart = (each[:, np.newaxis] for each in (least[near], shared, apart))
     added[near] = (within * _kept(error, above, shared, apart, nu)).sum(axis=1)
-    bounds = np.bincount(trip, added, len(first)) + _SLIGHT
-    return np.where(deviates[worst] > 0.0, np.minimum(bounds, 1.0), 1.0)
+    most: FloatArray = np.minimum(np.bincount(trip, added, len(first)) + _SLIGHT, 1.0)
+    most[deviates[worst] <= 0.0] = 1.0
+    return np.maximum(beyond[worst] - 2.0 * _SLIGHT, 0.0), most
 
 
 def _kept(

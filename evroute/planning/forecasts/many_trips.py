@@ -1,4 +1,4 @@
-"""Many trips at once: moments of their energies and bounds of their risks, without forecasts."""
+"""Many trips at once: bounds of their risks without forecasts."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -23,6 +23,8 @@ class TripsTogether:
         The part of the edge of each arm that is driven.
     begin_wh, end_wh, low_wh
         (k,) charge at the start and at the end of each arm, and the lowest after its start, Wh.
+    size
+        Capacity over that of the car of the day, which loses regeneration above a share of it.
     """
 
     arms: IntArray
@@ -31,6 +33,7 @@ class TripsTogether:
     begin_wh: FloatArray
     end_wh: FloatArray
     low_wh: FloatArray
+    size: float = 1.0
 
     @property
     def trip(self) -> IntArray:
@@ -43,27 +46,10 @@ class TripsTogether:
 class ManyTrips(Protocol):
     """A day of a belief whose errors have one distribution in multiples of their deviation."""
 
-    def moments_of_trips(
-        self, arms: IntArray, first: IntArray, charge_wh: FloatArray, stretches: Stretches
+    def passage_bounds(
+        self, trips: TripsTogether, reserve_wh: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return expected energies, (r,) Wh, and variances, (r,) Wh², of r trips.
-
-        The variances are the squared deviations of their forecasts (`Day.forecast`).
-
-        Parameters
-        ----------
-        arms
-            (k,) arms of all trips, one trip after the other.
-        first
-            (r,) position of the first arm of each trip. Each has an arm.
-        charge_wh
-            (k,) expected charge at the start of each arm, Wh.
-        stretches
-            The part of the edge of each arm that is driven.
-        """
-
-    def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
-        """Return upper bounds of the probabilities that trips ever fall below a reserve, (r,).
+        """Return bounds of the probabilities that trips ever fall below a reserve, (r,).
 
         Parameters
         ----------
@@ -71,4 +57,9 @@ class ManyTrips(Protocol):
             The r trips.
         reserve_wh
             The reserve, Wh.
+
+        Returns
+        -------
+        least, most
+            (r,) lower and upper bounds.
         """

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import ChargingStop
@@ -116,32 +116,10 @@ class RouteRisks:
         """Return the capacity of a battery over that of the car."""
         return 1.0 if self._car is None else battery.capacity_wh / self._car.capacity_wh
 
-    def least_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
-        """Return lower bounds of the risks of routes.
-
-        Parameters
-        ----------
-        routes, battery
-            The routes, and the charge that each begins with.
-        """
-        if len(routes) < 2 or not isinstance(self._day, ManyTrips):
-            return [_least(*self._energy(route, battery), battery) for route in routes]
-        trips, lost = self._together(routes, battery)
-        given = trips.arms, trips.first, trips.begin_wh / self._size(battery), trips.stretches
-        variance_wh2 = self._day.moments_of_trips(*given)[1]
-        end_wh = trips.end_wh[np.append(trips.first[1:], len(trips.arms)) - 1]
-        deviates = ((end_wh - battery.reserve_wh) / np.sqrt(variance_wh2)).tolist()
-        beyond = self._energy(routes[0], battery)[0].beyond
-        pairs = zip(deviates, lost.tolist(), strict=True)
-        return [0.0 if loses else beyond(above) for above, loses in pairs]
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the belief bounds the risks of many routes at once."""
-        return isinstance(self._day, ManyTrips)
-
-    def most_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
-        """Return upper bounds of the risks of routes, 1 where the belief has no `bounded` risks.
+    def bounds_of(
+        self, routes: Sequence[Route], battery: Battery
+    ) -> tuple[list[float], list[float]]:
+        """Return lower and upper bounds of the risks of routes.
 
         Parameters
         ----------
@@ -149,18 +127,26 @@ class RouteRisks:
             One or more routes, and the charge that each begins with.
         """
         if not isinstance(self._day, ManyTrips):
-            return [1.0] * len(routes)
-        trips, _ = self._together(routes, battery)
-        return self._day.passage_bounds(trips, battery.reserve_wh).tolist()
-
-    def _together(
-        self, routes: Sequence[Route], battery: Battery
-    ) -> tuple[TripsTogether, BoolArray]:
-        """Return routes with their charges, and whether regeneration is lost on each, (r,)."""
+            least = [_least(*self._energy(route, battery), battery) for route in routes]
+            return least, [1.0] * len(routes)
         driven, first = self._numbers.driven_by(routes)
-        charge = self._numbers.warmed(driven, first)
-        charges_wh, lost = _follow_all(charge, first, self._fading(battery))
-        return TripsTogether(driven.arms, first, driven.stretches, *charges_wh), lost
+        charge, started = self._numbers.warmed(driven, first), self._fading(battery)
+        begin_wh, end_wh, low_wh = _follow_all(charge, first, started)
+        of_arms = driven.arms, first, driven.stretches, begin_wh, end_wh, low_wh
+        trips = TripsTogether(*of_arms, self._size(battery))
+        low, high = self._day.passage_bounds(trips, battery.reserve_wh)
+        return low.tolist(), high.tolist()
+
+    def least_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
+        """Return lower bounds of the risks of routes. That of one route is by its forecast."""
+        if len(routes) < 2:
+            return [_least(*self._energy(route, battery), battery) for route in routes]
+        return self.bounds_of(routes, battery)[0]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the belief bounds the risks of many routes at once."""
+        return isinstance(self._day, ManyTrips)
 
 
 def followed(
@@ -223,9 +209,7 @@ def _least(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> flo
     return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
 
 
-def _follow_all(
-    charge: ChargeFunctions, first: IntArray, battery: Battery
-) -> tuple[FloatArray, BoolArray]:
+def _follow_all(charge: ChargeFunctions, first: IntArray, battery: Battery) -> FloatArray:
     """Return the charges along routes by expected energies.
 
     Parameters
@@ -241,11 +225,8 @@ def _follow_all(
     -------
     charges_wh
         (3, k) charge at the start and at the end of each arm, and the lowest after its start, Wh.
-    lost
-        (r,) whether regeneration is lost on a route.
     """
-    k, r = len(charge.energy_wh), len(first)
-    count = np.diff(np.append(first, k))
+    count = np.diff(np.append(first, len(charge.energy_wh)))
     used_wh = np.append(0.0, np.cumsum(charge.step_wh))
     before_wh = used_wh[charge.start[first]]
     started_wh = np.repeat(before_wh, count)
@@ -253,10 +234,8 @@ def _follow_all(
     gone_wh = np.stack([used_wh[charge.start[:-1]], used_wh[charge.start[1:]], most_wh])
     charges_wh = battery.start_wh - (gone_wh - started_wh)
     least_wh = np.minimum.reduceat(used_wh[1:], charge.start[first]) - before_wh
-    lost = np.zeros(r, dtype=np.bool_)
     for row in np.flatnonzero(battery.start_wh - least_wh > battery.lossless_wh).tolist():
         arms = np.arange(first[row], first[row] + count[row])
         trace = charge.take(arms).along(battery)
         charges_wh[:, arms] = trace.charge_wh[:-1], trace.charge_wh[1:], trace.low_wh[1:]
-        lost[row] = trace.lost_wh != 0.0
-    return charges_wh, lost
+    return charges_wh
