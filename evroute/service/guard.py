@@ -1,4 +1,9 @@
-"""Limits on every request, before the application sees it: host, token, size, time and number."""
+"""Limits on every request, before the application sees it: host, token, size, time and number.
+
+Starlette's own middlewares for hosts and sizes answer in plain text, where each refusal here is a
+`Problem` that closes the connection, and do not count the bytes of all bodies. Its middleware for
+errors raises them again, so that uvicorn logs each one twice.
+"""
 
 import asyncio
 import hmac
