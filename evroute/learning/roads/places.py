@@ -16,10 +16,9 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.roads.road_choice import RoadChoice
 from evroute.learning.roads.road_features import RoadFeatures
-from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
+from evroute.learning.trips.fields import EdgeFeatures, has_heights, junction_height
 from evroute.learning.trips.kept_trips import FIELD, ROAD, TERM
 from evroute.learning.trips.landmarks import Landmarks
-from evroute.learning.trips.rows import EdgeFeatures
 from evroute.network.heights.stretches import Stretches
 
 
@@ -56,7 +55,7 @@ class TripPlaces:
         self.shares: list[FloatArray] = []
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
-        self._of_all: NearFeatures | None = None
+        self._of_all: EdgeFeatures | None = None
 
     def beside(self) -> "TripPlaces":
         """Return the same places with roads of their own, to which others can be added."""
@@ -129,7 +128,7 @@ class TripPlaces:
         features = self.roads.of(edge, np.ones(len(edge)) if share is None else share)
         return np.hstack([np.zeros((len(edge), len(self.earlier))), features])
 
-    def features_of_roads(self) -> NearFeatures:
+    def features_of_roads(self) -> EdgeFeatures:
         """Return the features of all roads of the network, as in `road_features`.
 
         They are kept until roads are chosen.
@@ -140,15 +139,15 @@ class TripPlaces:
             place = np.full(n, -1)
             place[self.roads.edge[own]] = np.arange(len(own))
             before = csr_array((len(own), len(self.earlier)))
-            self._of_all = NearFeatures(hstack([before, self.roads.values[own]], "csr"), place)
+            self._of_all = EdgeFeatures(hstack([before, self.roads.values[own]], "csr"), place)
         return self._of_all
 
-    def features_of_heights(self) -> RiseFeatures:
+    def features_of_heights(self) -> EdgeFeatures:
         """Return the features of the rise over all edges, where heights are unknown."""
         assert self.junctions is not None
         network = self.known.network
         features = self.junctions.features(np.arange(network.n_junctions))
-        return RiseFeatures(features, network.tail, network.head)
+        return EdgeFeatures(csr_array(features), network.head, network.tail)
 
     def row(
         self, column: IntArray, terms: FloatArray, edge: IntArray, share: FloatArray

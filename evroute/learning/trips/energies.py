@@ -33,10 +33,10 @@ from evroute.learning.roads.road_choice import DEFAULT_ROADS, check_choice, choi
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
-from evroute.learning.trips.fields import HEIGHT_STD_M
+from evroute.learning.trips.fields import HEIGHT_STD_M, EdgeFeatures
 from evroute.learning.trips.kept_trips import ROAD, RoadsOfTrips
 from evroute.learning.trips.noise import START
-from evroute.learning.trips.rows import EdgeFeatures, Rows
+from evroute.learning.trips.rows import Rows
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     MINUTES,

@@ -40,19 +40,22 @@ def junction_height(roads: KnownRoads) -> Covariance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NearFeatures:
-    """Features of a field that is 0 on all but q of the n edges of a network.
+class EdgeFeatures:
+    """Features of a field at the n edges of a network, which are further terms of their arms.
 
     Parameters
     ----------
     features
-        (q, m) features of these edges.
+        (q, m) features of places, such as edges or junctions.
     place
-        (n,) row of each edge among them, -1 elsewhere.
+        (n,) place whose features each edge has, -1 for one that has none.
+    before
+        (n,) place whose features are taken off, or None for none: the field rises over an edge.
     """
 
     features: csr_array
     place: IntArray
+    before: IntArray | None = None
 
     @property
     def size(self) -> int:
@@ -65,42 +68,12 @@ class NearFeatures:
         near = np.flatnonzero(place >= 0)
         found = np.zeros((len(edge), self.size))
         found[near] = self.features[place[near]].toarray()
+        if self.before is not None:
+            found -= self.features[self.before[edge]].toarray()
         return found
 
     def times(self, coefficients: FloatArray) -> FloatArray:
         """Return the sums of features times coefficients (m,) over the edges, (n,)."""
-        with_none = np.append(self.features @ coefficients, 0.0)
-        return with_none[self.place]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RiseFeatures:
-    """Features of the rise of a potential of junctions over the n edges of a network.
-
-    Parameters
-    ----------
-    features
-        (v, m) features of the junctions.
-    tail, head
-        (n,) junctions of the edges.
-    """
-
-    features: FloatArray
-    tail: IntArray
-    head: IntArray
-
-    @property
-    def size(self) -> int:
-        """Number of features, m."""
-        return self.features.shape[1]
-
-    def rows(self, edge: IntArray) -> FloatArray:
-        """Return the features of edges (k,), (k, m)."""
-        rise: FloatArray = self.features[self.head[edge]] - self.features[self.tail[edge]]
-        return rise
-
-    def times(self, coefficients: FloatArray) -> FloatArray:
-        """Return the sums of features times coefficients (m,) over the edges, (n,)."""
-        at_junctions = self.features @ coefficients
-        rise: FloatArray = at_junctions[self.head] - at_junctions[self.tail]
-        return rise
+        at_places = np.append(self.features @ coefficients, 0.0)
+        sums: FloatArray = at_places[self.place]
+        return sums if self.before is None else sums - at_places[self.before]

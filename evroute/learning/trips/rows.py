@@ -15,7 +15,6 @@ pass over the arms.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from evroute.energy.free_flow import flow_on, speed_factors
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trips.fields import EdgeFeatures
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
     FADE,
@@ -56,20 +56,6 @@ KEPT_ENDS = 64
 """Number of pairs of ends whose numbers are kept. All routes of a request have the same ends."""
 MOST_ENDS = 4
 """Number of parts up to which numbers are kept."""
-
-
-class EdgeFeatures(Protocol):
-    """Features of a field at the n edges of a network, which are further terms of their arms."""
-
-    @property
-    def size(self) -> int:
-        """Number of features, m."""
-
-    def rows(self, edge: IntArray) -> FloatArray:
-        """Return the features of edges (k,), (k, m)."""
-
-    def times(self, coefficients: FloatArray) -> FloatArray:
-        """Return the sums of features times coefficients (m,) over the edges, (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
