@@ -154,7 +154,7 @@ class StationNeeds:
         states = np.array(list(self._states()), dtype=np.int64)
         after_wh = legs.after_wh(problem.head_wh)
         order_wh = self.least_wh + after_wh[states % legs.search.line_graph.n_edges]
-        excess_wh = problem.rests.excess_wh(problem.above_wh)
+        excess_wh = problem.excess_wh
         limit_wh = max(most_wh - float(order_wh.min(initial=np.inf)), 0.0) + excess_wh + SPARE_WH
         edges = sorted({each.edge for each in legs.starts})
         since_wh = lower_bounds.since(legs, problem.weights(), edges, limit=limit_wh)

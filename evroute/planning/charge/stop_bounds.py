@@ -128,7 +128,7 @@ class EnergiesLeft:
 
     problem: SearchProblem
     _to_stations: dict[tuple[int, ...], FloatArray] = field(default_factory=dict, repr=False)
-    _bounds: list[tuple[Aim, float, float, StopBounds]] = field(default_factory=list, repr=False)
+    _bounds: dict[tuple[Aim, float, float], StopBounds] = field(default_factory=dict, repr=False)
 
     @cached_property
     def rest_wh(self) -> FloatArray:
@@ -166,12 +166,11 @@ class EnergiesLeft:
         beyond
             As in `StopBounds.of`.
         """
-        given = battery.capacity_wh, beyond
-        known = (bounds for of, *other, bounds in self._bounds if of is aim and (*other,) == given)
-        found = next(known, None)
-        if found is None:
-            found = StopBounds.of(self.problem, battery, chargers, aim, self, beyond)
-            self._bounds.append((aim, *given, found))
+        key = aim, battery.capacity_wh, beyond
+        if key not in self._bounds:
+            given = self.problem, battery, chargers, aim
+            self._bounds[key] = StopBounds.of(*given, self, beyond)
+        found = self._bounds[key]
         if aim.unlimited or stops:
             return found
         rest = found.rest_both
@@ -249,7 +248,7 @@ def _over(
     both = problem.summed(aim.arm_cost, per_wh)
     rest, over = lower_bounds.rest_over(legs, both, edges, beyond=led[1], guide=led[0])
     climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
-    climbs[:-1] -= per_wh * problem.rests.excess_wh(problem.above_wh)
+    climbs[:-1] -= per_wh * problem.excess_wh
     return rest + climbs, over + climbs
 
 
@@ -267,5 +266,5 @@ def _to_stations(problem: SearchProblem, edges: Sequence[int]) -> FloatArray:
 
     name = legs.search, "to one of", *edges
     to_one_wh = problem.once(name, tree_wh, problem.weights())
-    to_one_wh = to_one_wh - problem.rests.excess_wh(problem.above_wh)
+    to_one_wh = to_one_wh - problem.excess_wh
     return np.append(np.tile(to_one_wh, len(legs.stops)), np.inf)

@@ -54,8 +54,10 @@ class LabelSearch:
         (a,) potential after each arm, Wh.
     charge
         Charge functions of the arms.
-    above_wh, weights
-        (a,) energy of each arm above the rise of the potential, Wh, and the same, at least 0.
+    excess_wh
+        By how much sums of the weights along a route exceed those of the energies, Wh.
+    weights
+        (a,) energy of each arm above the rise of the potential, at least 0, Wh.
     rests
         Lower bounds of the request.
     time_s
@@ -67,7 +69,7 @@ class LabelSearch:
     legs: Legs
     head_wh: FloatArray
     charge: ChargeFunctions
-    above_wh: FloatArray
+    excess_wh: float
     weights: FloatArray
     rests: lower_bounds.Rests
     time_s: FloatArray
@@ -164,7 +166,7 @@ class LabelSearch:
         rest_s = self.rests.of(self.time_s) if left else _NONE
         room_wh = np.full(self.legs.n_states + 1, np.inf)
         if lossless_wh < np.inf:
-            least_wh = self.rests.onward_wh(self.weights, self.head_wh, self.above_wh, self.charge)
+            least_wh = self.rests.onward_wh(self.weights, self.head_wh, self.excess_wh, self.charge)
             room_wh = np.append(
                 lossless_wh + np.tile(least_wh, max(len(self.legs.stops), 1)), np.inf
             )
@@ -197,7 +199,7 @@ class LabelSearch:
         """
         climbs_wh = lower_bounds.climbs_wh(self.legs, self.head_wh)
         climbs_wh += rest_wh
-        climbs_wh[:-1] -= self.rests.excess_wh(self.above_wh)
+        climbs_wh[:-1] -= self.excess_wh
         return climbs_wh
 
     def _settled(

@@ -31,7 +31,6 @@ class Rests:
 
     legs: Legs
     _known: list[tuple[FloatArray, float, FloatArray]] = field(default_factory=list, repr=False)
-    _excess_wh: list[tuple[FloatArray, float]] = field(default_factory=list, repr=False)
     _onward_wh: list[FloatArray] = field(default_factory=list, repr=False)
 
     def of(self, cost: FloatArray, *, beyond: float = 1.0) -> FloatArray:
@@ -43,19 +42,11 @@ class Rests:
         self._known.append((cost, beyond, found))
         return found
 
-    def excess_wh(self, above_wh: FloatArray) -> float:
-        """Return `excess_wh` of energies (a,), an array that does not change. It is kept."""
-        if self._excess_wh and self._excess_wh[0][0] is above_wh:
-            return self._excess_wh[0][1]
-        found = excess_wh(self.legs, above_wh)
-        self._excess_wh[:] = [(above_wh, found)]
-        return found
-
     def onward_wh(
         self,
         weights: FloatArray,
         head_wh: FloatArray,
-        above_wh: FloatArray,
+        excess_wh: float,
         charge: ChargeFunctions,
     ) -> FloatArray:
         """Return lower bounds of the energy from each node to any point ahead, (N,) Wh, at most 0.
@@ -64,17 +55,19 @@ class Rests:
 
         Parameters
         ----------
-        weights, head_wh, above_wh
-            (a,) weights of the arms, the potential after them, and their energy above its rise, Wh.
+        weights, head_wh
+            (a,) weights of the arms, and the potential after them, Wh.
+        excess_wh
+            As of `excess_wh`.
         charge
-            Their charge functions.
+            Charge functions of the arms.
         """
         if not self._onward_wh:
             search, after_wh = self.legs.search, self.legs.after_wh(head_wh)
             lowest_wh = float(after_wh.min())
             roots = Ends(np.arange(len(after_wh)), after_wh - lowest_wh)
             least_wh = search.rest(weights, roots) + (lowest_wh - after_wh)
-            least_wh += charge.deepest_wh() - self.excess_wh(above_wh)
+            least_wh += charge.deepest_wh() - excess_wh
             self._onward_wh.append(np.minimum(least_wh, 0.0))
         return self._onward_wh[0]
 

@@ -14,7 +14,7 @@ from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.shortage import Shortage, Warming
 from evroute.planning.searches.labels import LabelSearch
 from evroute.planning.searches.legs import Legs
-from evroute.planning.searches.lower_bounds import Rests
+from evroute.planning.searches.lower_bounds import Rests, excess_wh
 from evroute.planning.spaces.request_arrays import RequestArrays
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES, at_least_0
 
@@ -69,7 +69,7 @@ class SearchProblem:
     @property
     def label_search(self) -> LabelSearch:
         """Searches with a battery or two costs."""
-        given = self.legs, self.head_wh, self.charge, self.above_wh
+        given = self.legs, self.head_wh, self.charge, self.excess_wh
         return LabelSearch(*given, self.weights(), self.rests, self.time_s, self.warm_up)
 
     @property
@@ -99,6 +99,11 @@ class SearchProblem:
         It may be below 0 at halts, where cars go on in another direction than they came.
         """
         return self._combined(_above, self.energy_wh, self.tail_wh, self.head_wh)
+
+    @cached_property
+    def excess_wh(self) -> float:
+        """By how much sums of the weights along a route exceed those of `above_wh`, Wh."""
+        return excess_wh(self.legs, self.above_wh)
 
     def follow(
         self, battery: Battery, route: Route, stops: Sequence[tuple[int, float]] = ()
