@@ -66,7 +66,13 @@ def shown_rows(plan: Plan, selected: str = "") -> list[str]:
 
 
 def cards_of(
-    roads: RoadNetwork, plan: Plan, names: list[str], selected: str, currency: str = ""
+    roads: RoadNetwork,
+    plan: Plan,
+    names: list[str],
+    selected: str,
+    *,
+    currency: str = "",
+    refuses: bool = False,
 ) -> list[dict[str, Any]]:
     """Return the texts of the cards of rows.
 
@@ -82,6 +88,8 @@ def cards_of(
         The row that is shown on the map and in the tabs.
     currency
         Sign of the money, or empty.
+    refuses
+        Whether the plan refuses a faster route.
     """
     rows = distinct_rows(plan)
     return [
@@ -89,11 +97,11 @@ def cards_of(
         | _verdict(plan, name)
         | {
             "name": name,
-            "title": _title(name, rows[name], plan.recommended),
+            "title": _title(name, rows[name], plan.recommended, refuses=refuses),
             "reason": _sentence(
                 plan.verdict
                 if name == plan.recommended and plan.routes[name].stops
-                else reason(roads, plan, name)
+                else _reason(roads, plan, name, refuses=refuses)
             ),
             "recommended": name == plan.recommended,
             "selected": name == selected,
@@ -199,10 +207,16 @@ def extra_time(plan: Plan, name: str, selected: str) -> str:
     return f"{off_s:+.0f} s" if abs(off_s) < 60 else f"{off_s / 60:+.0f} min"
 
 
-def _title(name: str, names: list[str], recommended: str) -> str:
+def _reason(roads: RoadNetwork, plan: Plan, name: str, *, refuses: bool) -> str:
+    words = reason(roads, plan, name)
+    return words.replace("no route is", "no route that keeps the charge is") if refuses else words
+
+
+def _title(name: str, names: list[str], recommended: str, *, refuses: bool) -> str:
     first = "Recommended" if name == recommended else _sentence(TITLES[name])[:-1]
     said = () if name == recommended else (name,)  # the recommended row may be the fastest itself
-    others = [TITLES[each] for each in ("time", "distance") if each in names and each not in said]
+    offered = ("distance",) if refuses else ("time", "distance")
+    others = [TITLES[each] for each in offered if each in names and each not in said]
     return f"{first}, also the {' and the '.join(others)}" if others else first
 
 

@@ -73,7 +73,7 @@ CODE_WIDTH = 200
 
 
 @st.fragment
-def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
+def show_tabs(request: Request, plan: Plan, name: str, notes: list[str], *, refuses: bool) -> None:
     """Show the tabs of a plan. Only the open one has contents, and opening one runs this alone.
 
     Parameters
@@ -84,6 +84,8 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         The selected row.
     notes
         Sentences below the parts of the energy.
+    refuses
+        Whether the plan refuses a faster route.
     """
     roads, planned = request.network, plan.routes[name]
     rows = list(distinct_rows(plan))
@@ -94,7 +96,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         st.rerun()  # the car on the map
     show_tab_names(names, opened, key="tabs", on_event=_open)
     if opened == MORE and len(rows) > 1:
-        cards = cards_of(roads, plan, rows, name, currency_sign())
+        cards = cards_of(roads, plan, rows, name, currency=currency_sign(), refuses=refuses)
         show_cards(cards, key="more", is_list=True, on_event=_select)
         if st.session_state.pop(CHOSEN, False):
             st.rerun()  # the map and the numbers of the page are of the other route

@@ -59,7 +59,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
 from evroute.planning.battery import greatest_start_wh
 from evroute.planning.charge.stations import why_no_charging
-from evroute.planning.plan import Plan, energy_text, held_note
+from evroute.planning.plan import Plan, PlannedRoute, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.lines import route_line
@@ -89,6 +89,7 @@ def main() -> None:
         except (EvrouteError, OSError, ValidationError) as error:
             st.error(sentence(str(error)))
         plan = make_plan(request, planner)
+        refused = refused_fastest(planner, plan) if planner and plan else None
         roads, shown = plan_to_show(request, plan)
         if roads is None:
             return
@@ -97,33 +98,45 @@ def main() -> None:
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
-            rows = shown_rows(shown, selected)
-            cards = cards_of(roads, shown, rows, selected, currency_sign())
-            lines = lines_below(planner, plan)
-            show_cards(cards, key="cards", lines=lines, dim=plan is None, on_event=on_event)
+            show_answer(roads, plan, shown, selected, refused)
     with right:
         draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
     with left:
         if request and plan:
-            details(request, plan, selected)
+            details(request, plan, selected, refused)
         if request:
             write_address(link_of(request))
         if request and plan:
             remember_places(request.network.name, request.places)
 
 
-def lines_below(planner: Planner | None, plan: Plan | None) -> list[str]:
-    """Return a line on the price of the limit of risk, or none without a plan or a price.
+def show_answer(
+    roads: RoadNetwork, plan: Plan | None, shown: Plan, selected: str, refused: PlannedRoute | None
+) -> None:
+    """Show the cards of the routes, above a line on what the limit of risk takes or refuses.
 
-    It is on the fastest route if the plan refuses that.
+    Parameters
+    ----------
+    roads
+        The network.
+    plan, shown
+        The plan, or None where the request cannot be met, and the one that is shown.
+    selected
+        The selected row.
+    refused
+        The fastest route, if the plan refuses it.
     """
-    if planner is None or plan is None:
-        return []
-    if refused := refused_fastest(planner, plan):
-        return [refused_line(plan, refused)]
-    best, other = plan.recommended_route, plan.unlimited
-    is_other = other is not None and (best.route, best.stops) != (other.route, other.stops)
-    return [f"{plan.safety}."] if is_other else []
+    lines = []
+    if plan and refused:
+        lines = [refused_line(plan, refused)]
+    elif plan and (other := plan.unlimited):
+        best = plan.recommended_route
+        is_other = (best.route, best.stops) != (other.route, other.stops)
+        lines = [f"{plan.safety}."] if is_other else []
+    rows, sign = shown_rows(shown, selected), currency_sign()
+    refuses = refused is not None
+    cards = cards_of(roads, shown, rows, selected, currency=sign, refuses=refuses)
+    show_cards(cards, key="cards", lines=lines, dim=plan is None, on_event=on_event)
 
 
 def plan_to_show(
@@ -371,7 +384,7 @@ def hint(places: tuple[str, ...], request: Request | None) -> str:
     return "" if all(places) else STOP
 
 
-def details(request: Request, plan: Plan, selected: str) -> None:
+def details(request: Request, plan: Plan, selected: str, refused: PlannedRoute | None) -> None:
     """Show warnings, the tabs of the selected route and the effects of the settings."""
     best = plan.recommended_route
     if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
@@ -385,7 +398,8 @@ def details(request: Request, plan: Plan, selected: str) -> None:
         )
     if found := plan.routes[selected].stops:
         st.dataframe(stops_table(found), hide_index=True, column_config=STOP_FORMATS)
-    show_tabs(request, plan, selected, notes(request, plan, selected))
+    found = notes(request, plan, selected)
+    show_tabs(request, plan, selected, found, refuses=refused is not None)
     show_effects(request, plan)
 
 

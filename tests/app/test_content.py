@@ -167,6 +167,9 @@ def test_rows_of_one_route_share_a_card_before_the_first_trip(make_network) -> N
     (card,) = cards_of(line, plan, [plan.recommended], plan.recommended)
     assert card["title"] == "Recommended, also the fastest and the shortest"
     assert card["reason"] == "No route is faster or takes less energy."
+    (card,) = cards_of(line, plan, [plan.recommended], plan.recommended, refuses=True)
+    assert card["title"] == "Recommended, also the shortest"
+    assert card["reason"] == "No route that keeps the charge is faster or takes less energy."
     itself = replace(plan, recommended="time", routes={"time": plan.routes["time"]})
     (card,) = cards_of(line, itself, ["time"], "time")
     assert card["title"] == "Recommended, also the fastest"
