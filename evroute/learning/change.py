@@ -26,6 +26,10 @@ from the pairs of trips of a day and of a week, each joined by pairs of a usual 
 are not known, `THRESHOLD` was found by made drivers (``python -m studies.pages --run
 day-threshold``).
 
+Models of single roads choose the routes whose energy they underestimate, so that their errors have
+a lasting bias. Of these the sizes alone are judged: g is the normal score of the rank of ``|z|``
+itself, and only greater sizes are alternatives.
+
 A trip without a date is a day of its own, and `WEEK` of them in a row are a week.
 
 `learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
@@ -48,6 +52,8 @@ THRESHOLD = 4000.0
 SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 FACTORS = (1.5, 2.0, 3.0)
 """Alternatives: shifts of normal scores, and factors on their width."""
+SHIFTS_OF_SIZES = (0.5, 1.0, 2.0)
+"""Alternatives where sizes alone are judged."""
 SETTLING_TRIPS = 20
 """First trips, in which forecasts and their deviations settle: they are only ranked."""
 WEEK = 7
@@ -138,15 +144,23 @@ class _Sums:
         """Squared length of the scores by their covariance, ``g' C^-1 g``."""
         return self.length - self.of_week * self.weighted**2 / self.shared
 
-    def ratios(self) -> list[float]:
+    def ratios(self, *, signed: bool) -> list[float]:
         """Return the logarithm of the likelihood ratio of each alternative."""
-        shared, length = self.shared, self.squared_length
-        shifted = [d * (self.weighted - 0.5 * d * self.weight) / shared for d in SHIFTS]
+        shared, shifts = self.shared, SHIFTS if signed else SHIFTS_OF_SIZES
+        shifted = [d * (self.weighted - 0.5 * d * self.weight) / shared for d in shifts]
+        if not signed:
+            return shifted
+        length = self.squared_length
         return shifted + [0.5 * length * (1.0 - f**-2) - self.trips * log(f) for f in FACTORS]
 
 
 class ChangeTest:
     """Test of the scores of one vehicle's trips.
+
+    Parameters
+    ----------
+    signed
+        Whether signs count. Otherwise sizes alone are judged.
 
     Attributes
     ----------
@@ -156,7 +170,8 @@ class ChangeTest:
         Day of each trip, or NaN where unknown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, signed: bool = True) -> None:
+        self.signed = signed
         self.scores: list[float] = []
         self.days: list[float] = []
         self._sizes: list[float] = []  # in rising order
@@ -165,7 +180,7 @@ class ChangeTest:
         self._today: list[float] = []  # normal scores
         self._of_day, self._of_week = _Covariance(0.4, 30.0), _Covariance(0.05, 100.0)
         self._sums = _Sums(self._of_day.value, self._of_week.value)  # of the week before today
-        self._before = self._evidence = [0.0] * (len(SHIFTS) + len(FACTORS))
+        self._before = self._evidence = [0.0] * len(self._sums.ratios(signed=signed))
 
     @property
     def evidence(self) -> float:
@@ -202,9 +217,10 @@ class ChangeTest:
             if day // WEEK != self._week:
                 self._end_week()
             self._day, self._week = day, day // WEEK
-        normal = _NORMAL.inv_cdf(0.5 + 0.5 * (below + 0.5) / (earlier + 1))
-        self._today.append(normal if score > 0.0 else -normal)
-        ratios = self._sums.joined(self._today).ratios()
+        rank = (below + 0.5) / (earlier + 1)
+        normal = _NORMAL.inv_cdf(0.5 + 0.5 * rank if self.signed else rank)
+        self._today.append(-normal if self.signed and score < 0.0 else normal)
+        ratios = self._sums.joined(self._today).ratios(signed=self.signed)
         self._evidence = [
             min((before + 1.0) * exp(min(ratio, MOST_LOG)), MOST_EVIDENCE)
             for before, ratio in zip(self._before, ratios, strict=True)

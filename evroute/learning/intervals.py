@@ -229,7 +229,8 @@ class PastErrors:
 
         The spread stays: it measures how far forecasts misjudge their deviations, not the roads.
         """
-        self._test, self._times = ChangeTest(), ChangeTest()
+        self._test = ChangeTest(signed=self.signed)
+        self._times = ChangeTest(signed=self.signed)
 
     @property
     def trips(self) -> int:
