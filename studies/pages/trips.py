@@ -5,6 +5,7 @@ of a Twizy and of a made year.
 """
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -135,6 +136,54 @@ def benchmark() -> None:
     store("benchmark", ["log: measure", *ENTRIES.values()], rows, command=command)
 
 
+def fresh_starts() -> None:
+    """Write how often a trip takes more than the promise allows, on beliefs that begin anew."""
+    rows, groups = list[list[str]](), dict[str, list[tuple[int, float, float]]]()
+    for log, data in zip(FRESH, load_data(data_folder(), list(FRESH)), strict=True):
+        for first in range(0, len(data.trips), FRESH[log]):
+            for name, *row in fresh(data.setting, data.trips, first):
+                groups.setdefault(f"{LOGS[log]}: {name}", []).append((*row,))
+                of_both = row[0] + 1000 * len(log), *row[1:]  # blocks of two logs differ
+                for each in ("all trips", f"both: {name}"):
+                    groups.setdefault(each, []).append(of_both)
+    for name, found in sorted(groups.items()):
+        blocks, fell, announced = np.array(found).T
+        each = np.unique(blocks)
+        totals = np.array([[np.sum(n[blocks == b]) for b in each] for n in (fell, announced)])
+        draws = np.random.default_rng(0).integers(len(each), size=(RESAMPLES, len(each)))
+        drawn = totals[0][draws].sum(axis=1) / totals[1][draws].sum(axis=1)
+        low, high = np.quantile(drawn, [0.05, 0.95])
+        cells = [f"{len(found)}", f"{announced.sum():.1f}", f"{fell.sum():.0f}"]
+        ratio = f"{fell.sum() / announced.sum():.2f} ({low:.2f} to {high:.2f})"
+        rows.append([name, *cells, f"{100 * fell.mean():.1f} %", ratio])
+    columns = ("trips of a belief", "trips", "announced", "fell below", "share", "over announced")
+    store("fresh-starts", columns, rows, command="python -m studies.pages --run fresh-starts")
+
+
+def fresh(
+    setting: Setting, trips: Sequence[MeasuredTrip], first: int
+) -> Iterator[tuple[str, int, float, float]]:
+    """Yield the later trips of a belief that begins with one of them.
+
+    A row has the trips of the belief in words, the block of trips in time, whether the trip took
+    more than the promise allows, and the share that is announced.
+    """
+    belief = TripEnergies(setting)
+    for learned, trip in enumerate(trips[first : first + FRESH_TRIPS]):
+        energy = belief.expect(trip).energy
+        most = energy.spread.at_risk(PROMISED)
+        fell = float(trip.energy_wh.sum()) > energy.mean_wh + most * energy.sd_wh
+        name = next(f"{low} to {high}" for low, high in FRESH_BINS if low <= learned <= high)
+        yield f"{name} trips learned", (first + learned) // BLOCK, float(fell), PROMISED
+        belief.learn(trip)
+
+
+FRESH = {"twizy": 3, "bus": 6}
+"""Logs of single trips, and the trips between two starts."""
+FRESH_TRIPS, PROMISED, BLOCK = 20, 0.1, 5
+FRESH_BINS = ((0, 2), (3, 9), (10, 19))
+
+
 def small(names: tuple[str, ...]) -> list[list[str]]:
     """Return the first five trips of a made year, and of the Twizy where its log is there."""
     rows = []
@@ -152,4 +201,4 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["log, trip", "measured, Wh", "expected, Wh", "low, Wh", "high, Wh"]
-RUNS = {"real-trips": real_trips, "benchmark": benchmark}
+RUNS = {"real-trips": real_trips, "benchmark": benchmark, "fresh-starts": fresh_starts}

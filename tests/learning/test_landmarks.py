@@ -109,8 +109,7 @@ def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     """Coefficients and heights in weight space against one covariance matrix of all trips."""
     rng = np.random.default_rng(4)
-    energies = TripEnergies(Setting(grid, CAR), physics="eq8")
-    energies.belief.roads = None
+    energies = TripEnergies(Setting(grid, CAR), physics="eq8", roads="none")
     assert not has_heights(grid)
     trips, rows, ends, energy_wh = [], [], [], []
     for i in range(9):  # no refit later than that of the third trip

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
@@ -160,6 +161,8 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
     km = grid.length_m[edge].sum() / 1000
     season_wh = day.season_wh_per_minute * day.time_s[edge].sum() / 60
     off_wh2 = energies.places.unknown_wh2(edge, energies.belief.scales.heights)[-1, -1]
+    new_km = grid.length_m[edge[~energies.places.roads.has(edge)]].sum() / 1000
+    off_wh2 += energies.belief.scales.roads**2 * new_km
     left_wh2 = energies.belief.noise.variance(km, season_wh**2 + off_wh2)
     spread = energies.belief.regression.variance(route.row)
     assert forecast.std_wh**2 == pytest.approx(spread + left_wh2)
@@ -204,3 +207,32 @@ def test_a_belief_with_roads_comes_back_bit_for_bit(grid, level) -> None:
             each.learn(trip)
     for name, array in energies.state().items():
         assert np.array_equal(array, again.state()[name]), name
+
+
+def test_roads_that_no_trip_drove_widen_the_forecast_by_their_length(grid) -> None:
+    """Roads in the south are driven. In the north each km has the fitted variance beside noise."""
+    rng, energies = np.random.default_rng(7), TripEnergies(Setting(grid, CAR), physics="eq8")
+    north = np.flatnonzero(np.minimum(grid.y_m[grid.tail], grid.y_m[grid.head]) > 1100.0)
+    driven = 0
+    while driven < 30:
+        edge = walk(grid, rng, 8)
+        if not np.isin(edge, north).any():
+            driven += 1
+            wh = np.full(8, rng.normal(60.0, 20.0))
+            energies.learn(MeasuredTrip(str(driven), edge, wh, np.full(8, np.nan), **USUAL))
+    assert not energies.places.roads.has(north).any()
+    route = walk(grid, rng, 5)
+    while not (np.isin(route, north).all() and len(set(route.tolist())) == 5):
+        route = walk(grid, rng, 5)
+    trip = MeasuredTrip("probe", route, np.zeros(5), np.full(5, np.nan), **USUAL)
+    row, belief, km = energies.row(trip), energies.belief, grid.length_m[route].sum() / 1000
+    alone = belief.regression.variance(row) + float(belief.noise.variance(row[0]))
+    expected = alone + belief.scales.roads**2 * km
+    assert energies.expect(trip).energy.sd_wh ** 2 == pytest.approx(expected)
+    day = energies.under(DrivingConditions(**USUAL))
+    forecast = day.forecast(route, day.mean_wh[route])
+    assert forecast.std_wh**2 == pytest.approx(expected)
+    assert forecast.reached_wh2[-1, -1] == pytest.approx(expected)
+    along = day.reached_std_wh(route, np.arange(-1, 4), np.full(5, 20_000.0))
+    assert along == pytest.approx(np.sqrt(np.diag(forecast.reached_wh2)))
+    assert belief.scales.roads > 0.0

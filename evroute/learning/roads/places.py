@@ -236,6 +236,18 @@ class TripPlaces:
         each, place = np.unique(edge[other], return_inverse=True)
         return float(np.bincount(place, share[other]) ** 2 @ self.choice.variance(each))
 
+    def unlearned_of(self, edge: IntArray, share: FloatArray) -> FloatArray:
+        """Return the variance of each road without features, over the square of s, (k,).
+
+        Parameters
+        ----------
+        edge, share
+            (k,) roads of the network, and the share of each that is driven.
+        """
+        variance, other = np.zeros(len(edge)), ~self.roads.has(edge)
+        variance[other] = share[other] ** 2 * self.choice.variance(edge[other])
+        return variance
+
     def features_of_trips(self, trips: Sequence[int]) -> FloatArray:
         """Return the road features of trips by their numbers, (n, m).
 

@@ -227,7 +227,8 @@ class TripDay:
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
         terms = self.rows.of(arms_of_route, driven, begin_wh)
-        return self.sums(np.cumsum(terms, axis=0), [self._unknown_wh2(driven)])
+        sums = self.sums(np.cumsum(terms, axis=0), [self._unknown_wh2(driven)])
+        return replace(sums, new_wh2=np.cumsum(self._new_roads_wh2(driven)))
 
     def sums(self, sums: FloatArray, unknown_wh2: Sequence[FloatArray] = ()) -> Sums:
         """Return the energies of sums of terms (k, c), each since the start of its trip.
@@ -292,7 +293,8 @@ class TripDay:
         for some in portions(len(arms)):
             sums[some] = self.rows.terms(arms[some], begun[some], charge_wh[some])
         add_along(before, sums)
-        along, unknown_wh2 = self._features_along(begun, before), np.zeros(len(arms))
+        along, unknown_wh2 = self._features_along(begun, before), self._new_roads_wh2(begun)
+        add_along(before, unknown_wh2)
         if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self._unknown_wh2(driven[route])[-1, -1] for route in routes])
@@ -308,11 +310,12 @@ class TripDay:
         terms = self.rows.of(trips.arms, trips.stretches, trips.begin_wh / trips.size)
         along = np.cumsum(terms, axis=0)
         along -= np.vstack([np.zeros(along.shape[1]), along])[trips.first][trips.trip]
-        unknown_wh2 = list[FloatArray]()
+        unknown_wh2, new_wh2 = list[FloatArray](), self._new_roads_wh2(trips.stretches)
+        rows = np.split(np.arange(len(trips.arms)), trips.first[1:])
         if self._has_fields:
-            rows = np.split(np.arange(len(trips.arms)), trips.first[1:])
             unknown_wh2 = [self._unknown_wh2(trips.stretches[each]) for each in rows]
-        return replace(self.sums(along, unknown_wh2), first=trips.first)
+        new_wh2 = np.concatenate([np.cumsum(new_wh2[each]) for each in rows])
+        return replace(self.sums(along, unknown_wh2), new_wh2=new_wh2, first=trips.first)
 
     def passage_bounds(
         self, trips: TripsTogether, reserve_wh: float
@@ -321,6 +324,11 @@ class TripDay:
         spread = self.belief.expect(np.zeros(len(self.belief.column))).spread
         sums = self.sums_of_trips(trips)
         return bounds_of(spread, sums, trips, reserve_wh, self.battery_share)
+
+    def _new_roads_wh2(self, stretches: Stretches) -> FloatArray:
+        """Return the variance of the deviation of each road that is not learned, (k,) Wh²."""
+        variance_wh2, share = self.belief.unlearned_wh2, stretches.share(self.space.edges.network)
+        return variance_wh2 * self.places.unlearned_of(stretches.edge, share)
 
     @cached_property
     def _turned_root(self) -> TurnedRoot:

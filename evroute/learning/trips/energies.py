@@ -257,11 +257,22 @@ class TripEnergies(Belief):
         days = self._state(trip.car).departures.days_before(trip.departed_s)
         belief = self.belief.of_car(trip.car, days)
         known_wh2 = self.places.known_wh2(trip, self.belief.scales.heights)
-        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        doubt_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        doubt_wh2 += self._new_roads_wh2(trip)
         time = self.times.expect(
             trip.edge, departed_s=trip.departed_s, routes=trip.routes, share=self.share(trip)
         )
-        return Expected(belief.expect(row, known_wh2 + season_wh2), time, row)
+        return Expected(belief.expect(row, known_wh2 + doubt_wh2), time, row)
+
+    def _new_roads_wh2(self, trip: MeasuredTrip) -> float:
+        """Return the variance of the roads of a placed trip that are not learned, Wh².
+
+        0 for a trip that is not wholly on the network or whose route is not known.
+        """
+        if trip.record is not None or trip.routes > 1:
+            return 0.0
+        unlearned = self.places.unlearned_of(trip.edge, self.share(trip))
+        return self.belief.unlearned_wh2 * float(unlearned.sum())
 
     def share(self, trip: MeasuredTrip) -> FloatArray:
         """Return the share of each edge of a placed trip that was driven, (k,)."""
@@ -286,14 +297,15 @@ class TripEnergies(Belief):
         days = own.departures.days_before(trip.departed_s)
         doubted = self._departures.season_unknown(trip)
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
-        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        doubt_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        doubt_wh2 += self._new_roads_wh2(trip)
         heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
         self.belief.on_day = self.times.errors.on_day = day_of(trip.departed_s, self.network)
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
             self.places.known_wh2(trip, self.belief.scales.heights),
-            season_wh2,
+            doubt_wh2,
             after_days=days,
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,

@@ -35,6 +35,8 @@ class Sums:
     unknown_wh2
         Covariances of the energies up to the places of each trip that no column explains, (k, k)
         Wh² each, or none where columns explain all.
+    new_wh2
+        (k,) variances of the roads up to the places that are not learned, Wh², or None.
     first
         (r,) first place of each trip.
     """
@@ -44,6 +46,7 @@ class Sums:
     terms: FloatArray
     season_wh: FloatArray
     unknown_wh2: Sequence[FloatArray] = ()
+    new_wh2: FloatArray | None = None
     first: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     @property
@@ -74,12 +77,16 @@ class Sums:
         """Shared deviations (r,) of the energy up to the last place, Wh, and own variance, Wh²."""
         root = self.belief.regression.root[self.columns]
         unknown_wh2 = self.unknown_wh2[-1][-1, -1] if self.unknown_wh2 else 0.0
+        if self.new_wh2 is not None:
+            unknown_wh2 += self.new_wh2[-1]
         shared_wh = np.append(self.terms[-1] @ root, self.season_wh[-1])
         return shared_wh, float(self.belief.noise.variance(self.km[-1], unknown_wh2))
 
     def own_wh2(self) -> FloatArray:
         """Return the covariance of the energies that is of one trip alone, (k, k) Wh²."""
         own: FloatArray = self.belief.noise.covariance(self.km)
+        if self.new_wh2 is not None:
+            own += np.minimum.outer(self.new_wh2, self.new_wh2)
         return own + self.unknown_wh2[0] if self.unknown_wh2 else own
 
     def covariance_with(self, at: IntArray) -> FloatArray:
@@ -92,6 +99,8 @@ class Sums:
         """
         covariance = np.einsum("kr,kr->k", self.shared_wh, self.shared_wh[at])
         covariance += self.belief.noise.covariance_with(self.km, at)
+        if self.new_wh2 is not None:
+            covariance += np.minimum(self.new_wh2, self.new_wh2[at])
         ends = np.append(self.first[1:], len(at))
         for unknown_wh2, first, end in zip(self.unknown_wh2, self.first, ends, strict=False):
             places = np.arange(end - first)

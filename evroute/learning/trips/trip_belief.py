@@ -114,6 +114,15 @@ class TripBelief:
         return self.scales.noise
 
     @property
+    def unlearned_wh2(self) -> float:
+        """Variance of a coefficient of roads without a column, Wh².
+
+        0 up to the first fit: the noise before it is that of drives whose roads are not known.
+        """
+        fitted = self.trips >= scales.REFITS[0]
+        return self.scales.roads**2 if fitted else 0.0
+
+    @property
     def refused(self) -> tuple[int, ...]:
         """Numbers of the trips refused so far and not learned since."""
         return tuple(trip.number for trip in self._refused)
