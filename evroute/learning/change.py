@@ -30,7 +30,8 @@ Models of single roads choose the routes whose energy they underestimate, so tha
 a lasting bias. Of these the sizes alone are judged: g is the normal score of the rank of ``|z|``
 itself, and only greater sizes are alternatives.
 
-A trip without a date is a day of its own, and `WEEK` of them in a row are a week.
+A trip without a date is a day of its own, and `WEEK` of them in a row are a week. Where sizes alone
+are judged it is a week of its own: simulated trips have no dates, and nothing in common.
 
 `learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
 is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
@@ -175,7 +176,7 @@ class ChangeTest:
         self.scores: list[float] = []
         self.days: list[float] = []
         self._sizes: list[float] = []  # in rising order
-        self._undated = 0
+        self._undated = 0  # days of trips without dates
         self._day = self._week = np.nan
         self._today: list[float] = []  # normal scores
         self._of_day, self._of_week = _Covariance(0.4, 30.0), _Covariance(0.05, 100.0)
@@ -208,7 +209,7 @@ class ChangeTest:
         below = bisect_left(self._sizes, size)
         self._sizes.insert(below, size)
         if isnan(day):
-            self._undated += 1
+            self._undated += 1 if self.signed else WEEK
             day = -float(self._undated)
         if earlier < SETTLING_TRIPS:
             return

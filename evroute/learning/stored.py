@@ -47,7 +47,13 @@ class Description:
     def of(
         cls, method: Mapping[str, Any], setting: Setting, trips: int | None = None
     ) -> "Description":
-        """Return the description of a belief. Parameters as in `write`."""
+        """Return the description of a belief.
+
+        Parameters
+        ----------
+        method, setting, trips
+            As in `write`.
+        """
         network, assumed = setting.network, setting.assumed
         return cls(
             method=dict(method),

@@ -156,9 +156,9 @@ def chosen(name: str) -> float:
     return float(row[1].replace(",", ""))
 
 
-def rate(alarms: int) -> str:
+def rate(alarms: int, trips: int = DRIVERS * TRIPS) -> str:
     """Return alarms in 1,000 trips, with the exact 90 % interval of a Poisson count."""
-    thousands = DRIVERS * TRIPS / 1000.0
+    thousands = trips / 1000.0
     least = chi2.ppf(0.05, 2 * alarms) / 2.0 if alarms else 0.0
     most = chi2.ppf(0.95, 2 * alarms + 2) / 2.0
     return f"{alarms / thousands:.2f} ({least / thousands:.2f} to {most / thousands:.2f})"
@@ -220,21 +220,42 @@ def undated() -> None:
     for name, (shift, scale) in UNDATED.items():
         errors = rng.standard_normal((STREAMS, SETTLED + 10 * MOST_TRIPS))
         errors[:, SETTLED:] = shift + scale * errors[:, SETTLED:]
-        trips = np.array([trips_to_alarm(stream) for stream in errors.tolist()])
-        trips = trips[trips > 0]
-        share = f"{np.mean(trips <= MOST_TRIPS):.0%}".replace("%", " %")
-        rows.append([name, share, f"{np.median(trips):.0f}"])
-    columns = (
-        "errors after the change",
-        f"alarm within {MOST_TRIPS} trips",
-        "median delay (trips)",
-    )
-    store("changes", columns, rows, command="python -m studies.pages --run changes")
+        row = [name]
+        for signed in JUDGED.values():
+            trips = np.array([trips_to_alarm(stream, signed=signed) for stream in errors.tolist()])
+            trips = trips[trips > 0]
+            share = f"{np.mean(trips <= MOST_TRIPS):.0%}".replace("%", " %")
+            row += [share, f"{np.median(trips):.0f}"]
+        rows.append(row)
+    columns = [
+        column
+        for judged in JUDGED
+        for column in (f"alarm within {MOST_TRIPS} trips, {judged}", f"median delay, {judged}")
+    ]
+    command = "python -m studies.pages --run changes"
+    store("changes", ("errors after the change", *columns), rows, command=command)
 
 
-def trips_to_alarm(errors: list[float]) -> int:
+def undated_alarms() -> None:
+    """Write the false alarms of independent trips without dates."""
+    row = [f"{DRIVERS * TRIPS:,}"]
+    for signed in JUDGED.values():
+        alarms = 0
+        for seed in range(DRIVERS):
+            test = ChangeTest(signed=signed)
+            for error in np.random.default_rng(seed).standard_normal(TRIPS).tolist():
+                test.add(error)
+                if test.detected:
+                    test, alarms = ChangeTest(signed=signed), alarms + 1
+        row.append(rate(alarms))
+    columns = ("trips", *(f"alarms in 1,000 trips, {judged}" for judged in JUDGED))
+    command = "python -m studies.pages --run undated-alarms"
+    store("undated-alarms", columns, [row], command=command)
+
+
+def trips_to_alarm(errors: list[float], *, signed: bool) -> int:
     """Return the trips from the change to an alarm, at most 0 for one before it."""
-    test = ChangeTest()
+    test = ChangeTest(signed=signed)
     for trip, error in enumerate(errors, start=1 - SETTLED):
         test.add(error)
         if test.detected:
@@ -242,6 +263,7 @@ def trips_to_alarm(errors: list[float]) -> int:
     return len(errors)
 
 
+JUDGED = {"signed errors": True, "sizes alone": False}
 STREAMS, SETTLED, MOST_TRIPS = 2000, 70, 20
 UNDATED = {
     "mean shifts by 2 deviations": (2.0, 1.0),
@@ -251,6 +273,7 @@ UNDATED = {
 }
 RUNS = {
     "changes": undated,
+    "undated-alarms": undated_alarms,
     "day-threshold": day_threshold,
     "day-alarms": day_alarms,
     "day-delays": day_delays,

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 
 import evroute
 from evroute.experiments.experiment import load_experiment
@@ -14,8 +15,9 @@ from evroute.report.abstract import faster
 from evroute.report.charts.interval_scores import interval_table
 from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.worlds import saved_shares
-from evroute.report.results import read_rounds
+from evroute.report.results import read_diagnostics, read_rounds
 from evroute.resources import data_path
+from studies.pages.day_alarms import rate
 from studies.pages.tables import ROOT, store
 
 
@@ -71,6 +73,71 @@ def intervals_worlds() -> None:
     store("intervals-worlds", columns, rows, command=command, networks=("monaco",))
 
 
+def restarts_of(name: str) -> pd.DataFrame:
+    """Return the rounds of an experiment with the number of restarts so far.
+
+    The runs are kept in a folder of ``runs``, and played where they are not there.
+    """
+    wanted = load_experiment(data_path("experiments", f"{name}.toml"))
+    folder = evroute.simulate(wanted, ROOT / "runs" / name)
+    state = read_diagnostics(folder).reindex(columns=["run", "t", "restarts"])
+    return read_rounds(folder).merge(state, on=["run", "t"], how="left")
+
+
+def false_alarms() -> None:
+    """Write the restarts of ``recommended`` in worlds in which nothing changes."""
+    rounds, rows = restarts_of("false-alarms"), []
+    for world, of in [*rounds.groupby("world", sort=False), ("all", rounds)]:
+        alarms = int(of.groupby("run")["restarts"].max().sum())
+        rows.append([str(world), f"{len(of):,}", str(alarms), rate(alarms, len(of))])
+    columns = ["world", "trips", "alarms", "alarms in 1,000 trips"]
+    command = "python -m studies.pages --run false-alarms"
+    store("false-alarms", columns, rows, command=command, networks=("denver",))
+
+
+def changed_worlds() -> None:
+    """Write how soon the test finds the first change of congestion, and what it changes."""
+    rounds = restarts_of("carry-change-times")
+    rounds = rounds[rounds["world"] == "drift"]
+    cells = []
+    for tested in (False, True):
+        of = rounds[rounds["method"].str.endswith(", change test") == tested]
+        since = of["t"] - CHANGE
+        inside = (of["energy_wh"] - of["predicted_wh"]).abs() <= of["half90_wh"]
+        early, late = (since > 0) & (since <= WITHIN), (since > WITHIN) & (since <= CHANGE)
+        held = [f"{inside[some].mean():.0%}".replace("%", " %") for some in (early, late)]
+        regret_wh = of["regret_wh"][early | late].mean()
+        cells.append([*alarms_after(of), *held, f"{regret_wh:.1f}"])
+    cells[0][:2] = ["–", "–"]
+    names = [
+        f"changes detected within {WITHIN} trips",
+        "trips to the alarm",
+        f"90 % intervals hold, trips 1 to {WITHIN}",
+        f"90 % intervals hold, trips {WITHIN + 1} to {CHANGE}",
+        "regret (Wh a trip)",
+    ]
+    rows = [list(row) for row in zip(names, *cells, strict=True)]
+    columns = ["from the first change on", "without tests", "with tests"]
+    command = "python -m studies.pages --run changed-worlds"
+    store("changed-worlds", columns, rows, command=command, networks=("denver", "monaco"))
+
+
+def alarms_after(rounds: pd.DataFrame) -> list[str]:
+    """Return the worlds with an alarm soon after the first change, and the trips of all."""
+    delays = []
+    for _, run in rounds.sort_values("t").groupby("run"):
+        restarts = run.set_index("t")["restarts"]
+        after = restarts.index[restarts > restarts[CHANGE]]
+        delays.append(after[0] - CHANGE if len(after) else np.inf)
+    found = sum(delay <= WITHIN for delay in delays)
+    trips = ", ".join("none" if np.isinf(delay) else str(delay) for delay in sorted(delays))
+    return [f"{found} of {len(delays)} worlds", trips]
+
+
+CHANGE, WITHIN = 70, 20
+"""Trips before the first change, and soon after it."""
+
+
 def small(names: tuple[str, ...]) -> list[list[str]]:
     """Return energies of ten runs of eight trips in Denver: driven, by eq. 8, and the best."""
     wanted = evroute.Experiment.model_validate(
@@ -92,5 +159,10 @@ def small(names: tuple[str, ...]) -> list[list[str]]:
 
 
 SMALL = ["method, world", "driven, Wh", "eq. 8 route, Wh", "best route, Wh"]
-RUNS = {"demo-worlds": demo_worlds, "intervals-worlds": intervals_worlds}
+RUNS = {
+    "demo-worlds": demo_worlds,
+    "intervals-worlds": intervals_worlds,
+    "false-alarms": false_alarms,
+    "changed-worlds": changed_worlds,
+}
 INTERVALS = ("Gaussian", "conformal", "energy per km of past trips")

@@ -272,6 +272,8 @@ def test_in_another_place_the_car_counts_and_no_road_does(taught, make_network, 
     root = later.regression.root[terms]
     noise = float(taught.belief.noise.variance(km.sum()))
     variance = float(((row[terms] @ root) ** 2).sum()) + noise
+    of_roads = moved.places.choice.variance(rows, moved.places.known)
+    variance += taught.belief.scales.roads**2 * of_roads.sum()
     season_wh2 = moved._departures.season_wh2(trip, row, later.present)
     assert expected.sd_wh**2 == pytest.approx(variance + season_wh2)
     assert season_wh2 > 0

@@ -234,7 +234,7 @@ class TripPlaces:
         """
         other = ~self.roads.has(edge)
         each, place = np.unique(edge[other], return_inverse=True)
-        return float(np.bincount(place, share[other]) ** 2 @ self.choice.variance(each))
+        return float(np.bincount(place, share[other]) ** 2 @ self.choice.variance(each, self.known))
 
     def unlearned_of(self, edge: IntArray, share: FloatArray) -> FloatArray:
         """Return the variance of each road without features, over the square of s, (k,).
@@ -245,7 +245,7 @@ class TripPlaces:
             (k,) roads of the network, and the share of each that is driven.
         """
         variance, other = np.zeros(len(edge)), ~self.roads.has(edge)
-        variance[other] = share[other] ** 2 * self.choice.variance(edge[other])
+        variance[other] = share[other] ** 2 * self.choice.variance(edge[other], self.known)
         return variance
 
     def features_of_trips(self, trips: Sequence[int]) -> FloatArray:

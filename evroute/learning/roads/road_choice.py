@@ -34,8 +34,16 @@ class RoadChoice(Protocol):
             Rows of the roads of each trip, and the share of each that it drove.
         """
 
-    def variance(self, edge: IntArray) -> FloatArray:
-        """Return the prior variances of whole roads (k,) of the network over s², (k,)."""
+    def variance(self, edge: IntArray, known: KnownRoads) -> FloatArray:
+        """Return the prior variances of whole roads over s², (k,).
+
+        Parameters
+        ----------
+        edge
+            (k,) rows of known roads.
+        known
+            The known roads, those of earlier trips that the network lacks included.
+        """
 
     def deviation(self, root_km_wh: float) -> float:
         """Return the centre of the prior of s.
@@ -79,8 +87,8 @@ class NoRoads(Kept):
         """
         return RoadFeatures.none()
 
-    def variance(self, edge: IntArray) -> FloatArray:
-        """Return 0 for each road, (k,)."""
+    def variance(self, edge: IntArray, known: KnownRoads) -> FloatArray:
+        """Return 0 for each road, (k,). Parameters as in `RoadChoice`."""
         return np.zeros(len(edge))
 
     def deviation(self, root_km_wh: float) -> float:

@@ -26,6 +26,7 @@ from scipy.sparse import csr_array, hstack
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.prior import PRIOR_SHARE
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.road_features import NO_EDGE, RoadFeatures
 from evroute.learning.states import Kept, Table
 from evroute.methods.setting import Setting
@@ -119,9 +120,18 @@ class RoadKernel(Kept):
         found[np.abs(found) < LEAST] = 0.0
         return _joined(before, near, found * self.dissipated_wh[near])
 
-    def variance(self, edge: IntArray) -> FloatArray:
-        """Return the variances of whole roads (k,) over s², of a mean road of the kernel, Wh²."""
-        variance: FloatArray = self.dissipated_wh[edge] ** 2
+    def variance(self, edge: IntArray, known: KnownRoads) -> FloatArray:
+        """Return the variances of whole roads (k,) over s², of a mean road of the kernel, Wh².
+
+        0 for roads that the network lacks: what they dissipate is not known.
+
+        Parameters
+        ----------
+        edge, known
+            As in `RoadChoice`.
+        """
+        variance, own = np.zeros(len(edge)), edge < known.network.n_edges
+        variance[own] = self.dissipated_wh[edge[own]] ** 2
         return variance
 
     def deviation(self, root_km_wh: float) -> float:

@@ -67,9 +67,15 @@ class RoadSections(Kept):
         entries = feature, (np.arange(len(kept)), number[section[kept]])
         return RoadFeatures(edge[kept], csr_array(entries, shape=(len(kept), len(columns))))
 
-    def variance(self, edge: IntArray) -> FloatArray:
-        """Return the variances of whole roads (k,) over the square of their deviation, km."""
-        return self.known.length_m[edge] / 1000.0
+    def variance(self, edge: IntArray, known: KnownRoads) -> FloatArray:
+        """Return the variances of whole roads (k,) over the square of their deviation, km.
+
+        Parameters
+        ----------
+        edge, known
+            As in `RoadChoice`.
+        """
+        return known.length_m[edge] / 1000.0
 
     def words(self, s: float, root_km_wh: float, columns: int) -> str:
         """Return s in words.

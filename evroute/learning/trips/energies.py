@@ -267,9 +267,9 @@ class TripEnergies(Belief):
     def _new_roads_wh2(self, trip: MeasuredTrip) -> float:
         """Return the variance of the roads of a placed trip that are not learned, Wh².
 
-        0 for a trip that is not wholly on the network or whose route is not known.
+        0 for a trip whose route is not known.
         """
-        if trip.record is not None or trip.routes > 1:
+        if trip.routes > 1:
             return 0.0
         unlearned = self.places.unlearned_of(trip.edge, self.share(trip))
         return self.belief.unlearned_wh2 * float(unlearned.sum())
