@@ -32,6 +32,25 @@ def other_city(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def open_plan(browser: Any, dashboard: str) -> Iterator[Callable[[str, int], Any]]:
+    """Function of a query and a patience in ms: the page Plan of a browser, with its cards."""
+    contexts = []
+
+    def opened(query: str, patience_ms: int) -> Any:
+        context = browser.new_context(viewport={"width": 1400, "height": 900})
+        contexts.append(context)
+        context.set_default_timeout(patience_ms)
+        page = context.new_page()
+        page.goto(f"{dashboard}/?{query}")
+        page.locator(".evroute-cards button").first.wait_for()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
 def asked() -> Callable[[AppTest, str, str], Any]:
     """Function of a page, a kind of widget and an input: its widget, also one that was set anew."""
 

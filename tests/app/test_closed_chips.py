@@ -1,9 +1,8 @@
 """Values that the program sets while their chip is closed: a real browser keeps to them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,15 +13,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
-def page(browser: Any, dashboard: str) -> Iterator[Page]:
+def page(open_plan: Callable[[str, int], Page]) -> Page:
     """The page Plan with its cards."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.set_default_timeout(PATIENCE_MS)
-    opened: Page = context.new_page()
-    opened.goto(f"{dashboard}/?network=denver&trip=A&soc=13&reserve=10")
-    opened.locator(".evroute-cards button").first.wait_for()
-    yield opened
-    context.close()
+    return open_plan("network=denver&trip=A&soc=13&reserve=10", PATIENCE_MS)
 
 
 def swapped(page: Page) -> None:

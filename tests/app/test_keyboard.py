@@ -1,8 +1,7 @@
 """The keyboard in a real browser: each press of an arrow key counts."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,15 +14,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
-def page(browser: Any, dashboard: str) -> Iterator[Page]:
+def page(open_plan: Callable[[str, int], Page]) -> Page:
     """The page Plan with its cards."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.set_default_timeout(PATIENCE_MS)
-    opened: Page = context.new_page()
-    opened.goto(f"{dashboard}/?network=denver&trip=A&soc=90&reserve=1")
-    opened.locator(".evroute-cards button").first.wait_for()
-    yield opened
-    context.close()
+    return open_plan("network=denver&trip=A&soc=90&reserve=1", PATIENCE_MS)
 
 
 def test_a_slider_takes_a_step_for_each_press(page: Page) -> None:

@@ -232,9 +232,8 @@ class TripPlaces:
         edge, share
             (k,) roads, and the share of each in the sum, negative where it is subtracted.
         """
-        other = ~self.roads.has(edge)
-        each, place = np.unique(edge[other], return_inverse=True)
-        return float(np.bincount(place, share[other]) ** 2 @ self.choice.variance(each, self.known))
+        each, place = np.unique(edge, return_inverse=True)
+        return float(self.unlearned_of(each, np.bincount(place, share, len(each))).sum())
 
     def unlearned_of(self, edge: IntArray, share: FloatArray) -> FloatArray:
         """Return the variance of each road without features, over the square of s, (k,).
