@@ -92,6 +92,7 @@ def cards_of(
         Whether the plan refuses a faster route.
     """
     rows = distinct_rows(plan)
+    among = "route that keeps the charge" if refuses else "route"
     return [
         _texts(plan, plan.routes[name], currency)
         | _verdict(plan, name)
@@ -101,7 +102,7 @@ def cards_of(
             "reason": _sentence(
                 plan.verdict
                 if name == plan.recommended and plan.routes[name].stops
-                else _reason(roads, plan, name, refuses=refuses)
+                else reason(roads, plan, name, among)
             ),
             "recommended": name == plan.recommended,
             "selected": name == selected,
@@ -205,11 +206,6 @@ def extra_time(plan: Plan, name: str, selected: str) -> str:
     if abs(off_s) < 0.5:
         return "same time"
     return f"{off_s:+.0f} s" if abs(off_s) < 60 else f"{off_s / 60:+.0f} min"
-
-
-def _reason(roads: RoadNetwork, plan: Plan, name: str, *, refuses: bool) -> str:
-    words = reason(roads, plan, name)
-    return words.replace("no route is", "no route that keeps the charge is") if refuses else words
 
 
 def _title(name: str, names: list[str], recommended: str, *, refuses: bool) -> str:

@@ -145,7 +145,7 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
     return f"lowest charge {plan.battery.percent(float(least.charge.low_wh[lowest])):.1f} % {where}"
 
 
-def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
+def reason(network: RoadNetwork, plan: Plan, name: str, among: str = "route") -> str:
     """Return why a row is as it is: the recommended one against the fastest, others against it.
 
     Parameters
@@ -156,6 +156,8 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
         The routes.
     name
         The row.
+    among
+        The routes than which the fastest one is called faster, in the singular.
 
     Returns
     -------
@@ -167,8 +169,8 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     fastest = plan.routes["time"]
     if row is best and best is fastest:
         if plan.routes.get("energy") is best:
-            return "no route is faster or takes less energy"
-        return "no route is faster"
+            return f"no {among} is faster or takes less energy"
+        return f"no {among} is faster"
     against = fastest if row is best else best
     off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
     small = max(abs(planned.energy_wh) for planned in plan.routes.values()) < SMALL_WH
