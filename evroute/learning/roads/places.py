@@ -233,7 +233,8 @@ class TripPlaces:
             (k,) roads, and the share of each in the sum, negative where it is subtracted.
         """
         each, place = np.unique(edge, return_inverse=True)
-        return float(self.unlearned_of(each, np.bincount(place, share, len(each))).sum())
+        summed: FloatArray = np.bincount(place, share, len(each)).astype(np.float64)
+        return float(self.unlearned_of(each, summed).sum())
 
     def unlearned_of(self, edge: IntArray, share: FloatArray) -> FloatArray:
         """Return the variance of each road without features, over the square of s, (k,).
